@@ -2,8 +2,8 @@
 
     python benchmarks/growth.py [--most 10000] [--only chain] [--llvm-most 1000]
 
-Kernels are those of `tests/compiler/test_growth.py`, compiled for `cuda:90`, warm; time is the processor's own. Behind
-each stage stands its slope: the exponent of operations from the line before (1 is linear). `lowering` is the stage
+Kernels are those of `tests/compiler/test_operation_limit.py`, compiled for `cuda:90`, warm; times are CPU times. After
+each stage its slope is printed: the exponent of operations from the line before (1 is linear). `lowering` is the stage
 `llir` up to the text for LLVM, which is ours; `LLVM` is what it makes of the text, optimizing and writing PTX, and is
 left out above `--llvm-most`. The exit status is 1 where a stage of ours has a slope beyond 1.25 in the last step.
 """
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import tritium  # noqa: E402
-from tests.compiler.test_growth import KERNELS  # noqa: E402
+from tests.compiler.test_operation_limit import KERNELS  # noqa: E402
 from tritium import knobs  # noqa: E402
 from tritium.backends.compiler import GPUTarget  # noqa: E402
 from tritium.backends.nvidia import codegen  # noqa: E402

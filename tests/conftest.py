@@ -102,6 +102,12 @@ def pytest_runtest_teardown() -> Iterator[None]:
 
 
 @pytest.fixture
+def all_cases(request: pytest.FixtureRequest) -> bool:
+    """Whether tests that loop over very many cases run all of them."""
+    return sampling.runs_everything(request.config)
+
+
+@pytest.fixture
 def seed(request: pytest.FixtureRequest) -> int:
     """A number for this test alone, derived from the run's seed and the test's name."""
     return random.Random(f"{SEED} {request.node.nodeid}").randrange(2**31)

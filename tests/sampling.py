@@ -17,6 +17,7 @@ import os
 import random
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -26,6 +27,7 @@ SUFFIXES = (".py", ".mlir", ".json", ".toml", ".txt")
 
 #: One test in how many runs, and the parameters whose values need not all occur.
 Rate = tuple[int, tuple[str, ...]]
+T = TypeVar("T")
 
 
 def tree_hash(root: Path = ROOT) -> str:
@@ -87,6 +89,14 @@ class Marks:
         return found
 
 
+def some(values: Sequence[T], count: int, name: str, config: pytest.Config) -> list[T]:
+    """`count` of the values in their order, drawn for the test or table `name`; all of them where all cases run."""
+    if runs_everything(config) or count >= len(values):
+        return list(values)
+    chosen = random.Random(f"{chosen_seed()} {name}").sample(range(len(values)), count)
+    return [values[at] for at in sorted(chosen)]
+
+
 def marked_rate() -> Callable[[pytest.Item], Rate | None]:
     """What the closest mark `sample` of a test says."""
     marks = Marks()
@@ -120,7 +130,7 @@ def select(
 
 
 def runs_everything(config: pytest.Config) -> bool:
-    """Whether the command line asks for all cases, or names the tests to run."""
+    """Whether the command line asks for all cases, or names the tests to run; or a number of random programs is asked for."""
     options = ("keyword", "lf", "failedfirst", "stepwise")
     named = any(config.getoption(option, None) for option in options) or any("::" in str(arg) for arg in config.args)
-    return bool(config.getoption("--all") or named)
+    return bool(config.getoption("--all") or named or os.environ.get("TRITIUM_PROGRAMS"))

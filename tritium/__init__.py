@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from .dropin.module_names import add_triton_names, find_alias
-from .support import TritiumError, asked_target
+from .support import TritiumError, current_target
 from .support.finder import find_quickly
 from .support.lazy import lazy_attributes, load
 
@@ -39,7 +39,7 @@ __version__ = "0.1.0"
 
 TritonError = TritiumError
 
-asked_target.active[:] = [lambda: load(".runtime.driver", __name__).driver.active.get_current_target()]
+current_target.active[:] = [lambda: load(".runtime.driver", __name__).driver.active.get_current_target()]
 
 __getattr__ = lazy_attributes(
     __name__,

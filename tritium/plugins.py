@@ -5,7 +5,7 @@ are known once they are defined), passes, places of passes in the pipelines (`in
 (`builtin`). It is imported by who uses it, as any module; or `TRITIUM_PLUGINS` (`knobs.compilation.plugins`) names it,
 with commas between several, and it is there in every compile, in processes that compile for others too.
 
-docs/plugins.md goes through all of it, docs/own-dialect.md makes a dialect.
+docs/plugins.md goes through all of it, docs/define-a-dialect.md makes a dialect.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any
 
 import tritium.transforms
 from tritium.dialects.all import MODULES
-from tritium.ir import OPS, Attribute, Rule, Type, attributes, traits, types
+from tritium.ir import OPS, Attribute, Rule, Type, attributes, interfaces, traits, types
 from tritium.ir.definition import Field
 
 from .examples import examples
@@ -35,7 +35,6 @@ TRAITS = {
     "RECURSIVE_EFFECTS": "has the effects of what is in its regions",
     "SINGLE_BLOCK": "each region is one block",
     "NO_TERMINATOR": "its blocks end without a terminator",
-    "LOOP": "its regions may run several times",
     "IDEMPOTENT": "f(f(x)) = f(x)",
     "INVOLUTION": "f(f(x)) = x",
     "RETURN_LIKE": "hands its operands to the operation around it",
@@ -49,7 +48,8 @@ attributes that the syntax names nowhere, and `( … $x^ … )?` is there when x
 have one that no such line can say: the example shows it. All can be written in the generic form too.
 
 "Checked" is what the verifier asks beyond the number and kind of the fields. Passes go by traits; an operation about
-whose effects nothing is said is taken to read and write memory."""
+whose effects nothing is said is taken to read and write memory. Interfaces (`tritium.ir.interfaces`) are what passes
+ask of operations with regions and of branches."""
 _FORMS = {
     "int": "integer",
     "bool": "true or false",
@@ -138,7 +138,12 @@ def _page(dialect: str, classes: list[Any], things: list[Any], shown: dict[str, 
 
 def _operation(cls: Any, example: str, rules: dict[Any, Any]) -> str:
     checked = raw_doc(cls.verify_op) if "verify_op" in vars(cls) else ""
-    facts = [_traits(cls), f"Checked: {escape(_sentence(checked))}" if checked else "", _rules(cls, rules)]
+    facts = [
+        _traits(cls),
+        _interfaces(cls),
+        f"Checked: {escape(_sentence(checked))}" if checked else "",
+        _rules(cls, rules),
+    ]
     syntax = fence(cls.assembly, "text") if cls.assembly else ""
     return sections(
         f"### `{cls.name}`",
@@ -191,6 +196,12 @@ def _traits(cls: Any) -> str:
     return f"Traits: {'; '.join(told)}." if told else ""
 
 
+def _interfaces(cls: Any) -> str:
+    """The interfaces that an operation implements, the most special one first."""
+    found = [f"`{base.__name__}`" for base in cls.__mro__[1:] if base.__name__ in interfaces.__all__]
+    return f"Interfaces: {', '.join(found)}." if found else ""
+
+
 # -- rules --------------------------------------------------------------------------------------------------------
 
 
@@ -211,7 +222,8 @@ def _rules_by_class() -> dict[Any, list[tuple[str, Rule]]]:
 
 def _rules(cls: Any, rules: dict[Any, list[tuple[str, Rule]]]) -> str:
     by_pass: dict[str, list[str]] = defaultdict(list)
-    for name, rule in rules.get(cls, []):
+    named = {base.__name__ for base in cls.__mro__ if base is cls or base.__name__ in interfaces.__all__}
+    for name, rule in (entry for base in cls.__mro__ if base.__name__ in named for entry in rules.get(base, [])):
         by_pass[name].append(f"- {escape(' '.join(rule.equation.split()))}")
     return "\n\n".join(
         f"[{name}](../passes/{name}.md) rewrites it:\n\n" + "\n".join(sorted(lines)) for name, lines in by_pass.items()

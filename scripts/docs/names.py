@@ -27,7 +27,7 @@ def names_page() -> dict[str, str]:
     refused = [(f"`{module}.{name}`", why) for module in counts for name, why in REFUSED.get(module, {}).items()]
     modules = [(f"`{module}`", why) for module, why in LEFT_OUT.items()]
     return {
-        "names-of-triton.md": sections(
+        "triton-names.md": sections(
             NOTE,
             "# Triton's names",
             inspect.cleandoc(

@@ -53,8 +53,8 @@ def settings_page() -> dict[str, str]:
                 The variables that Triton and MLIR have keep their names and meaning.
 
                 A flag is on when its variable is `1`, `true`, `on`, `yes` or `y`, in any case. Settings marked * are
-                part of the cache's keys: changing one compiles anew. What assigning does to the environment, and how to
-                undo it, is told in [Hooks and knobs](hooks.md). The classes are those of [options](options.md).
+                part of the cache's keys: changing one compiles anew. [Hooks and knobs](hooks-and-knobs.md) says what
+                assigning does to the environment, and how to undo it. The classes are those of [options](options.md).
                 """
             ),
             *parts,

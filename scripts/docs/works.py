@@ -17,7 +17,7 @@ _HOW = {"hardware": " (GPU)", "emulated": "", "compiled": " (compiled)"}
 def works_page() -> dict[str, str]:
     """The page by its path below docs/."""
     evidence = read()
-    return {"what-works.md": sections(NOTE, _introduction(evidence), *(_topic(t, evidence) for t in topics()))}
+    return {"supported-features.md": sections(NOTE, _introduction(evidence), *(_topic(t, evidence) for t in topics()))}
 
 
 def _introduction(evidence: Evidence) -> str:

@@ -154,7 +154,7 @@ def test_a_process_that_is_killed_costs_one_compile(ready, monkeypatch):
     assert compile(source("vector_add"), CPU, elsewhere=ready).kernel
     for worker in [w for w in ready._workers if w.pid]:  # all of them, while there is nothing to do
         os.kill(worker.pid, signal.SIGKILL)
-        worker.nursery.ending(worker.pid)
+        worker.fork_server.ending(worker.pid)
     assert compile(source("vector_add"), CPU, elsewhere=ready).kernel
 
 
@@ -237,7 +237,7 @@ def test_a_worker_ends_with_who_started_it():
         "import os, signal\n"
         "pool = CompilerPool(2); pool.expect(9); pool._start(GPUTarget('cpu', '', 1))\n"
         "with pool._changed: pool._changed.wait_for(lambda: pool._ready == 2, timeout=60)\n"
-        "print(*(p for w in pool._workers for p in (w.pid, w.nursery.process.pid)), flush=True)\n"
+        "print(*(p for w in pool._workers for p in (w.pid, w.fork_server.process.pid)), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -258,14 +258,14 @@ def _lives(pid: int) -> bool:
 
 
 def test_nothing_is_left_of_a_worker(ready):
-    (process,) = {worker.nursery.process for worker in ready._workers}
-    pids, nursery = [worker.pid for worker in ready._workers], ready._workers[0].nursery
+    (process,) = {worker.fork_server.process for worker in ready._workers}
+    pids, fork_server = [worker.pid for worker in ready._workers], ready._workers[0].fork_server
     ready.close()
     until = time.monotonic() + 20
     while process.returncode is None and time.monotonic() < until:
         time.sleep(0.05)
     assert process.returncode == 0 and not any(_lives(pid) for pid in pids)
-    assert set(nursery._endings.values()) == {0}
+    assert set(fork_server._endings.values()) == {0}
 
 
 class _Odd(CompilationError):

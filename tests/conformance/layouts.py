@@ -23,7 +23,7 @@ import tritium.conversion  # noqa: F401  (the passes that are named below)
 import tritium.dialects.all
 import tritium.transforms  # noqa: F401
 from tests.triton_oracle import TritonError, TritonOracle, find_interpreter
-from tritium.ir import LOOP, PASSES, Operation, Pass, parse_module, print_op, run_pipeline, verify
+from tritium.ir import PASSES, LoopLike, Operation, Pass, parse_module, print_op, run_pipeline, verify
 from tritium.transforms.ttgir.pipelines import nvidia_ttgir_pipeline
 
 __all__ = ["RECORD", "TEXTS", "Moved", "Row", "moved", "our_text", "rows", "texts", "their_text"]
@@ -76,7 +76,7 @@ def moved(module: Operation) -> Moved:
             ty: Any = op.operands[0].type
             around, times = op.parent_op, 1
             while around is not None:
-                times *= 10 if around.traits & LOOP else 1
+                times *= 10 if isinstance(around, LoopLike) else 1
                 around = around.parent_op
             tensors += 1
             size += times * prod(ty.shape) * getattr(ty.element, "width", 64) // 8

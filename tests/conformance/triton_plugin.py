@@ -134,12 +134,35 @@ def stand_in() -> bool:
         return True
 
 
+class TorchFinder:
+    """Lets torch name a GPU as soon as a test file imports it; most of the time of a small suite would be its import.
+
+    Some files ask for the GPU's capability when they are imported, before any of their tests can be skipped.
+    """
+
+    def __init__(self, compiles_only: bool) -> None:
+        self.compiles_only = compiles_only
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec("torch")
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(torch: Any) -> None:
+                execute(torch)
+                torch.cuda.get_device_capability = lambda device=None: (9, 0) if self.compiles_only else (0, 0)
+                if self.compiles_only:
+                    torch.cuda.get_device_name = lambda device=None: "none"
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
 def pytest_configure(config: pytest.Config) -> None:
     compiles_only = "CONFORMANCE_PEER" in os.environ and stand_in()
     if (compiles_only or os.environ["TRITIUM_TARGET"] == "cpu") and importlib.util.find_spec("torch"):
-        torch = importlib.import_module("torch")
-        # some files ask for the GPU's capability when they are imported, before any of their tests can be skipped
-        torch.cuda.get_device_capability = lambda device=None: (9, 0) if compiles_only else (0, 0)
-        if compiles_only:
-            torch.cuda.get_device_name = lambda device=None: "none"
+        sys.meta_path.insert(0, TorchFinder(compiles_only))
     config.pluginmanager.register(Events(os.environ["CONFORMANCE_EVENTS"]), "conformance-events")

@@ -24,6 +24,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", target_names())
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_compiles_without_library_calls(program: str, name: str) -> None:

@@ -31,6 +31,7 @@ def compiled(name: str, folder: Path, until: str | None = None) -> CompiledKerne
         return compile(path, GPUTarget("cuda", int(found[2]), 32), until=until)
 
 
+@pytest.mark.sample(3, "name")
 @needs_ptxas
 @pytest.mark.parametrize("name", [path.name.removesuffix(".mlir") for path, _ in FILES])
 def test_a_text_of_triton_becomes_a_cubin(name: str, tmp_path: Path) -> None:

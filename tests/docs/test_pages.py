@@ -25,6 +25,7 @@ def test_page(path, tmp_path):
     Page(path, tmp_path).run()
 
 
+@pytest.mark.sample(3, "path")
 @pytest.mark.parametrize("path", PAGES, ids=[p.stem for p in PAGES])
 def test_code_of_a_page_imports_what_it_needs(path, tmp_path):
     """The Python of a page, by itself in a new process: nothing that this process has imported helps it."""

@@ -207,7 +207,7 @@ def run_time_tuple_index(p, n):
 @kernel("*i32, i32")
 def tuple_index_out_of_range(p, n):
     t = (1, 2)
-    tl.store(p, t[2])  # error: index 2 is outside a tuple of 2
+    tl.store(p, t[2])  # error: index 2 is out of range for a tuple of 2
 
 
 @kernel("*i32, i32")
@@ -472,7 +472,7 @@ def run_time_length(p, n):
 
 @kernel("*i32, i32")
 def slice_without_length(p, n):
-    y = tl.arange(0, 16)[n:]  # error: must say how long it is
+    y = tl.arange(0, 16)[n:]  # error: a slice with a run-time start needs a constant length
     # hint: x[s : s + N]
 
 
@@ -574,7 +574,7 @@ def dot_with_half_an_imprecise_sum(p):
 def loop_with_fewer_than_no_stages(p, n):
     for i in tl.range(n, num_stages=-2):  # error: num_stages must be 0 to 128, got -2
         tl.store(p + i, i)
-    # hint: 1 is no pipelining
+    # hint: 1 disables pipelining
 
 
 @kernel("*i32, i32")

@@ -95,7 +95,7 @@ def value_for_a_pointer(p, n):
 def comma_behind_a_pointer(p, n):
     q = (p + n,)
     tl.store(p, tl.load(q))  # error: TypeError: tl.load takes a pointer, got tuple
-    # hint: a comma behind a value makes a tuple of it
+    # hint: a comma after a value makes it a tuple
 
 
 @kernel("*fp32, i32")
@@ -117,7 +117,7 @@ def type_of_another_library(p, n, D: tl.constexpr):
 @kernel("*fp32, i32")
 def cdiv_of_python(p, n):
     tl.store(p, cdiv(n, 4))  # error: constexpr function cdiv got a int32 only known at run time
-    # hint: tl.cdiv takes others, too
+    # hint: tl.cdiv also takes run-time values
 
 
 @kernel("*fp32, i32")

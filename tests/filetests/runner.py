@@ -68,6 +68,8 @@ def run_file(path: Path) -> None:
         check_errors(text, path, steps, errors)
         return
     program, marker, expected = text.partition(_OUTPUT)
+    if marker:
+        refuse_what_is_not_run(path, program, expected)
     output = output_of(program, str(path), steps)
     if marker:
         check_output(path, program, expected, output)
@@ -88,6 +90,18 @@ def check_errors(text: str, path: Path, steps: list[str], errors: dict[int, str]
     assert found.keys() == errors.keys(), f"{path}: errors on other lines: {found}"
     for line, message in errors.items():
         assert message in found[line], f"{path}:{line}: {found[line]}"
+
+
+def refuse_what_is_not_run(path: Path, program: str, expected: str) -> None:
+    """Code after `// OUTPUT` would not be run, and `// CHECK` lines beside it would not be compared."""
+    for number, line in enumerate(expected.split("\n"), program.count("\n") + 2):
+        assert not line.strip() or line.startswith("//"), (
+            f"{path}:{number}: this line stands after '// OUTPUT', where only the expected output belongs: it would not "
+            f"be run; move it before '// OUTPUT': {line.strip()}"
+        )
+    assert not _CHECK.search(program + expected), (
+        f"{path}: '// CHECK' lines are not compared in a file with '// OUTPUT'"
+    )
 
 
 def check_output(path: Path, program: str, expected: str, output: str) -> None:

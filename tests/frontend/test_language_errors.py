@@ -225,7 +225,7 @@ CASES = [
     ("maximum-nan", lambda s, x: tl.maximum(x, x, 7, _semantic=s), [F32], "Unexpected propagate_nan 7"),
     ("invert-float", lambda s, x: s.invert(x), [F32], "wrong type argument to unary invert"),
     ("negate-pointer", lambda s, x: s.neg(x), [P32], "wrong type argument to unary minus"),
-    ("shift", lambda s, x: s.lshift(x, 32), [I32], "a shift by 32 bits is outside int32"),
+    ("shift", lambda s, x: s.lshift(x, 32), [I32], "a shift by 32 bits is out of range for int32"),
     ("histogram", lambda s, x: tl.histogram(x, 16, _semantic=s), [F32], "only supports 32-bit integer input"),
     ("histogram-bins", lambda s, x: tl.histogram(x, 0, _semantic=s), [I32], "num_bins must be a positive number"),
     ("multiple-of", lambda s, x: tl.multiple_of(x, [8, 8], _semantic=s), [I32], "does not match the length of values"),

@@ -85,6 +85,7 @@ def nans(a: np.ndarray) -> Any:
     return np.isnan(a) if a.dtype.kind == "f" else (a & 0x7FFF) > 0x7F80 if a.dtype == np.uint16 else False
 
 
+@pytest.mark.sample(3, "seed")
 @pytest.mark.parametrize("seed", range(40))
 def test_program(seed: int) -> None:
     mode = MODES[seed % len(MODES)]

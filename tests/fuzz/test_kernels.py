@@ -23,6 +23,7 @@ def check(seed, targets, folder, monkeypatch):
     return result["compared"]
 
 
+@pytest.mark.sample(2, "seed")
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
 def test_kernel(seed, tmp_path, monkeypatch):
     check(seed, ("interpreter", "numpy", "cpu"), tmp_path, monkeypatch)

@@ -30,6 +30,7 @@ def gpu():
     driver.reset_active()
 
 
+@pytest.mark.sample(2, "seed")
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + (COUNT or 10)))
 def test_pipelines(seed: int) -> None:
     case = Case(seed)

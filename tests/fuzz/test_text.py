@@ -14,6 +14,7 @@ TEXTS = seeds()
 MEGABYTE = 1 << 20
 
 
+@pytest.mark.sample(2, "part")
 @pytest.mark.parametrize("part", range(4))
 def test_damaged_texts(part):
     for number in range(part * 400, part * 400 + 400):
@@ -112,6 +113,7 @@ TRAPS = {
 }
 
 
+@pytest.mark.sample(3, "name")
 @pytest.mark.parametrize("name", TRAPS)
 def test_traps_are_errors(name):
     outcome, wrong = finding(TRAPS[name])

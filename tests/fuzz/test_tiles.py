@@ -51,11 +51,13 @@ def check(seed: int, folder: Path, programs: int, **options: int) -> None:
     np.testing.assert_allclose(found[0], wanted[0], rtol=2e-3, atol=1e-2, err_msg=about)
 
 
+@pytest.mark.sample(2, "seed")
 @pytest.mark.parametrize("seed", seeds(0, 12))
 def test_tile_program(seed, tmp_path):
     check(seed, tmp_path, 3)
 
 
+@pytest.mark.sample(2, "seed")
 @pytest.mark.parametrize("seed", seeds(100, 6))
 def test_tile_program_on_an_emulated_gpu(seed, tmp_path, request):
     choose = random.Random(seed)

@@ -22,6 +22,7 @@ COUNT = int(os.environ.get("TRITIUM_PROGRAMS") or 0)
 FIRST = int(os.environ["TRITIUM_TEST_SEED"]) if COUNT else 0
 
 
+@pytest.mark.sample(2, "seed")
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + (COUNT or 16)))
 def test_partitions_that_pass_tiles_on(seed: int) -> None:
     program = Program(seed)

@@ -16,8 +16,11 @@ import pytest
 
 from tests import sampling
 from tests.conftest import gpu_missing
-from tests.gpu.emulated import emulated_gpu
+from tests.gpu.emulated import PARAMETERS, emulated_gpu
 from tests.gpu.mirror import CudaMirror, EmulatedMirror, launches_on
+from tritium.backends.nvidia import stages
+from tritium.backends.nvidia.assembler import Resources
+from tritium.runtime import cuda_launcher
 from tritium.runtime.driver import driver
 from tritium.runtime.jit import JITFunction
 from tritium.runtime.quick import preparation as preparing
@@ -67,8 +70,26 @@ def _forget_code_of_others(names: dict[str, Any], gpu: str) -> None:
 DEVICES = ["emulated"] if gpu_missing() else ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
+class NoAssembler:
+    """In place of ptxas, which would take a quarter of the time: the emulated GPU runs PTX, and never loads a CUBIN."""
+
+    def __init__(self, options: list[str]) -> None:
+        pass
+
+    def begin(self, ptx: str) -> None:
+        pass
+
+    def finish(self, ptx: str, kernel: str) -> tuple[bytes, Resources]:
+        return b"\x7fELF", Resources(registers=32)
+
+    def close(self) -> None:
+        pass
+
+
 @pytest.fixture(params=DEVICES, autouse=True)
-def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[str]:
+def device(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, all_cases: bool
+) -> Iterator[str]:
     """Kernels run on this GPU."""
     monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("TRITON_F32_DEFAULT", "tf32x3")  # products of f32 as exact as the references ask for
@@ -78,6 +99,9 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_
         with launches_on(monkeypatch, CudaMirror):
             yield request.param
     else:
+        if not all_cases:
+            monkeypatch.setattr(stages, "Assembler", NoAssembler)
+            monkeypatch.setattr(cuda_launcher, "parameter_base", lambda cubin, kernel: PARAMETERS)
         with emulated_gpu(monkeypatch) as gpu, launches_on(monkeypatch, lambda: EmulatedMirror(gpu)):
             yield request.param
     driver.reset_active()

@@ -20,7 +20,7 @@ from tritium.emulator.program import Program
 
 _FAILED = 719
 _ALIGNMENT = 256  # bytes: of what `cuMemAlloc` gives
-_PARAMETERS = 0x210  # where they begin in the constant bank of sm_90
+PARAMETERS = 0x210  # where they begin in the constant bank of sm_90
 
 
 class EmulatedGPU(FakeCuda):
@@ -83,10 +83,10 @@ class EmulatedGPU(FakeCuda):
 
 def _offsets(program: Program) -> list[int]:
     """Where hardware has the parameters: aligned as addresses in the constant bank."""
-    out, at = [], _PARAMETERS
+    out, at = [], PARAMETERS
     for parameter in program.kernel.parameters:
         at += -at % parameter.align
-        out.append(at - _PARAMETERS)
+        out.append(at - PARAMETERS)
         at += parameter.size
     return out
 

@@ -36,7 +36,7 @@ def kernel(a, b, c, rows, columns, K, M: tl.constexpr, N: tl.constexpr, BLOCK: t
 """
 
 
-@pytest.mark.share(6)
+@pytest.mark.share(12)
 @pytest.mark.parametrize("made", [False, True], ids=["pointers", "descriptors"])
 @pytest.mark.parametrize("steps", [0, 1, 2, 3])
 @pytest.mark.parametrize(("programs", "down", "across", "warps"), [(1, 2, 2, 4), (2, 3, 1, 4), (3, 2, 1, 8)])

@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.buffers import DTYPES, EPSILON, Buffer, assert_close, assert_equal, is_float
 from tests.e2e.kernels import kernel_from
 
-pytestmark = pytest.mark.share(4)
+pytestmark = pytest.mark.share(8)
 
 F32 = EPSILON["f32"]
 WARPS = [1, 2, 4, 8, 16]

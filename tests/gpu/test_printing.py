@@ -40,5 +40,5 @@ def ending(n):
 
 
 def test_a_line_ends() -> None:
-    with pytest.raises(tritium.CompilationError, match="ends a line"):
+    with pytest.raises(tritium.CompilationError, match="always ends the line"):
         ending[(1,)](3)

@@ -54,7 +54,7 @@ def test_steps_that_no_memory_holds_are_never_listed(steps: int) -> None:
     begin = time.perf_counter()
     tracemalloc.start()
     try:
-        with pytest.raises(CompilationError, match="more than 16,384 steps is too long") as error:
+        with pytest.raises(CompilationError, match="more than 16,384 iterations is too long") as error:
             tritium.compile(source(steps, 1), TARGETS[0], until="ttir")
         most = tracemalloc.get_traced_memory()[1]
     finally:

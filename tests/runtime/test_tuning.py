@@ -265,13 +265,13 @@ def test_a_promise_that_failed_is_made_again(parallel, monkeypatch) -> None:
 @pytest.mark.parametrize("asked", [False, True])
 def test_only_the_winner_is_warned_of(parallel, processes, asked, capsys, monkeypatch) -> None:
     from tritium.backends.cpu.compiler import _stages as stages
-    from tritium.support.collecting import tell
+    from tritium.support.deferred_warnings import warn
 
     knobs.autotuning.processes, knobs.autotuning.print = processes, asked
     original = stages.make_obj
 
     def make_obj(text, *args):
-        tell(f"block of {'256' if '256' in text else 'less'}", UserWarning)
+        warn(f"block of {'256' if '256' in text else 'less'}", UserWarning)
         return original(text, *args)
 
     monkeypatch.setattr(stages, "make_obj", make_obj)

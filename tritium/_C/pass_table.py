@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable
 
 from .. import conversion, transforms
-from ..ir import LOOP, UNIT, IntegerAttr, Operation, Pass, i32, print_op, remark
+from ..ir import UNIT, IntegerAttr, LoopLike, Operation, Pass, i32, print_op, remark
 from ..support import UnsupportedOperation
 
 __all__ = ["ADDERS", "LINE_INFO", "LOWERED_FOR", "REFUSED", "Rows"]
@@ -73,7 +73,7 @@ def _nothing(module: Operation) -> bool:
 def _keep_barriers(module: Operation) -> bool:
     """The pipeliner makes mbarriers before loops; those of a TMA load that is not pipelined stay where they are."""
     for op in module.walk():
-        if op.name == "ttng.init_barrier" and (around := op.parent_op) is not None and around.traits & LOOP:
+        if op.name == "ttng.init_barrier" and (around := op.parent_op) is not None and isinstance(around, LoopLike):
             remark(op, "this mbarrier is initialized in every iteration: hoist-mbarrier-lifecycle is not implemented")
     return False
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..dialects import ttg
-from ..ir import LOOP, BlockArgument, Completion, MemoryAccess, Operation, Region, Value, ViewLike, WaitLike
+from ..ir import BlockArgument, Completion, LoopLike, MemoryAccess, Operation, Region, Value, ViewLike, WaitLike
 from .dataflow import fixed_point
 
 __all__ = ["Interval", "Order"]
@@ -82,7 +82,7 @@ class Order:
                         if target in starts:
                             self._loops.append(Interval(starts[target], len(self.begin) - 1))
         self.end[op] = len(self.begin) - 1
-        if op.traits & LOOP:
+        if isinstance(op, LoopLike):
             self._loops.append(self.of(op))
         if isinstance(op, ttg.WarpSpecialize):
             self._whole.append((self.of(op), [self._region(r) for r in (op.regions[0], *op.partitions.regions)]))
@@ -136,7 +136,7 @@ class Order:
             return Interval(at, at)
         assert isinstance(value, BlockArgument)
         parent = value.owner.parent_op
-        if parent is not None and parent.traits & LOOP:
+        if parent is not None and isinstance(parent, LoopLike):
             return self.of(parent)
         first = value.owner.first
         at = 0 if first is None else self.begin[first]

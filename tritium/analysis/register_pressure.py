@@ -20,7 +20,7 @@ from typing import Any
 
 from ..dialects import arith
 from ..dialects.tt_types import KNOWS_WARPS
-from ..ir import LOOP, BlockArgument, Operation, Value, is_register_dot, is_tensor_dot
+from ..ir import BlockArgument, LoopLike, Operation, Value, is_register_dot, is_tensor_dot
 
 __all__ = [
     "HIGH_PRESSURE",
@@ -74,7 +74,7 @@ def has_high_pressure(loop: Operation, warps: int) -> bool:
 
 
 def _by_loop(module: Operation, warps: int) -> list[tuple[Operation, int]]:
-    return [(loop, _accumulator_elements(loop) // (32 * warps)) for loop in module.walk() if loop.traits & LOOP]
+    return [(loop, _accumulator_elements(loop) // (32 * warps)) for loop in module.walk() if isinstance(loop, LoopLike)]
 
 
 def warps_for_accumulators(module: Operation, warps: int) -> int:

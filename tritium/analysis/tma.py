@@ -116,7 +116,7 @@ def layout_for_shape(layout: NvmmaShared, shape: Sequence[int]) -> NvmmaShared:
 def fits_tma(block: TensorType, nan: bool = False) -> str | None:
     """What keeps the engine from moving such blocks, None if nothing does; `nan`: it must fill with NaN.
 
-    >>> fits_engine(TensorType((64, 64), f16)), fits_engine(TensorType((64, 4), f16))
+    >>> fits_tma(TensorType((64, 64), f16)), fits_tma(TensorType((64, 4), f16))
     (None, 'rows of 8 bytes are shorter than 16')
     """
     element = block.element

@@ -1,8 +1,8 @@
-"""What a process and those that compile for it tell each other.
+"""Messages between a process and its compiler workers.
 
-A message is an `Entry`, as in the cache, behind its length (8 bytes, little-endian): a job is the text of a kernel's
-first stage with what else its compile depends on; an answer has the stages that follow, or an error. Errors come back
-as what they were: class, text, and those attributes that JSON can say. There is no pickle in it.
+A message is its length (8 bytes, little-endian) and an `Entry`, as in the cache: a job is the text of a kernel's first
+stage with everything else its compile depends on; an answer has the later stages, or an error. Errors are restored from
+class, text, and those attributes that JSON can represent. Nothing is pickled.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .kernel import frozen
 
 __all__ = ["describe_error", "error_of", "options_of", "receive", "send", "settings_as", "stated_settings"]
 
-_KEY = "message"  # an entry names its own
+_KEY = "message"  # an entry contains its key
 _ROOT = __name__.partition(".")[0]
 _PLAIN = (str, int, float, bool, type(None))
 
 
 def send(pipe: BinaryIO, entry: Entry) -> None:
-    """Write a message; OSError if nobody reads."""
+    """Write a message; OSError if the other end is closed."""
     data = entry.to_bytes(_KEY)
     pipe.write(len(data).to_bytes(8, "little"))
     pipe.write(data)
@@ -33,14 +33,14 @@ def send(pipe: BinaryIO, entry: Entry) -> None:
 
 
 def receive(pipe: BinaryIO) -> Entry | None:
-    """The next message; None when the other end is gone, also in the middle of one."""
+    """The next message; None when the other end is closed, also in the middle of a message."""
     head = _exactly(pipe, 8)
     data = _exactly(pipe, int.from_bytes(head, "little")) if head else b""
     return Entry.from_bytes(data, _KEY) if data else None
 
 
 def _exactly(pipe: BinaryIO, size: int) -> bytes:
-    """So many bytes; none where there are fewer."""
+    """Exactly `size` bytes; none if the stream ends before."""
     parts = []
     while size:
         part = pipe.read(size)
@@ -64,7 +64,7 @@ def _variables() -> list[str]:
 
 
 def stated_settings() -> dict[str, Any]:
-    """The settings of this process, as far as another one can have them: assigned values, and variables."""
+    """The settings of this process that can be sent to another: assigned plain values, and environment variables."""
     assigned = {
         name: {n: v for n, v in vars(group).items() if isinstance(v, _PLAIN)} for name, group in settings.GROUPS.items()
     }
@@ -73,7 +73,7 @@ def stated_settings() -> dict[str, Any]:
 
 @contextmanager
 def settings_as(stated: dict[str, Any]) -> Iterator[None]:
-    """Have the settings that another process stated, inside."""
+    """Apply the settings of another process inside."""
     kept = {v: os.environ.pop(v) for v in _variables() if v in os.environ}
     values = {name: dict(vars(group)) for name, group in settings.GROUPS.items()}
     os.environ.update(stated["environment"])
@@ -96,14 +96,14 @@ def settings_as(stated: dict[str, Any]) -> Iterator[None]:
 
 
 def _plain(value: Any) -> bool:
-    """Whether JSON can say it and bring it back."""
+    """Whether a value survives a round trip through JSON."""
     if isinstance(value, dict):
         return all(isinstance(k, str) and _plain(v) for k, v in value.items())
     return all(map(_plain, value)) if isinstance(value, list) else isinstance(value, _PLAIN)
 
 
 def describe_error(error: Exception) -> dict[str, Any]:
-    """An error as JSON; attributes that are more than numbers, texts and lists of those are left out."""
+    """An error as JSON; attributes other than numbers, texts, and lists and dicts of them are omitted."""
     state = {name: value if _plain(value) else None for name, value in vars(error).items()}
     args = [value if _plain(value) else str(value) for value in error.args]
     cls = type(error)
@@ -111,7 +111,7 @@ def describe_error(error: Exception) -> dict[str, Any]:
 
 
 def error_of(described: dict[str, Any]) -> Exception:
-    """The error that was described: of its class where that is one of ours or of Python's and says the same then."""
+    """The described error: of its class if that is one of ours or Python's and has the same text then."""
     text = described["text"]
     module, _, name = described["class"].partition(":")
     if module == "builtins" or module.partition(".")[0] == _ROOT:

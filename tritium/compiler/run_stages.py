@@ -13,7 +13,7 @@ from ..support import settings
 from ..support.collection import imports_stay
 from ..support.dataclasses import dataclass, field
 from ..support.lazy import LazyModule
-from .growth import check_size
+from .operation_limit import check_size
 
 __all__ = ["CompileTimes", "Lowering", "dump_rest"]
 

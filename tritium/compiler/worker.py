@@ -1,8 +1,8 @@
-"""A process that compiles for another one: the stages behind a kernel's first, a job at a time, from pipe to pipe.
+"""The fork server and the worker processes that compile for another process: the stages after a kernel's first.
 
-`worker_processes` starts it. It runs no script of the user's: a job is text. It compiles something small, so that all
-is imported, and forks one process a channel. Each ends when nobody writes to it any more, and after five minutes
-without a job; with the last of them ends the process that forked them, which has said how each did.
+`worker_processes` starts the fork server. It runs no script of the user's: a job is text. It compiles a small kernel,
+so that all modules are imported, and forks one worker a channel. A worker ends when its channel is closed, and after
+five minutes without a job; the fork server reports the exit status of each, and ends with the last one.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ IDLE_SECONDS = 300.0
 
 
 def answer(job: Entry) -> Entry:
-    """What comes out of a job: the stages behind its text, times and warnings; or the error."""
+    """The result of a job: the stages after its text, times and warnings; or the error."""
     stated = job.metadata
     with warnings.catch_warnings(record=True) as caught, settings_as(stated["settings"]):
         warnings.simplefilter("always")
         try:
             entry = _compile(stated, str(job.stages["text"]))
-        except ParseError:  # an operation that somebody has registered in the other process only
+        except ParseError:  # an operation that is registered in the other process only
             entry = Entry({"unread": True})
         except Exception as error:
             entry = Entry({"error": describe_error(error)})
@@ -62,24 +62,24 @@ def _compile(stated: dict[str, Any], text: str) -> Entry:
 
 
 class _Text:
-    """The source of a job, of which only the first stage is known."""
+    """The source of a job: only the text of its first stage exists here."""
 
     ext = "source"
 
 
 def _waits(pipe: Any) -> bool:
-    """Whether a job comes before there has been none for too long."""
+    """Whether a job arrives before the idle time is over."""
     return bool(select.select([pipe], [], [], IDLE_SECONDS)[0])
 
 
 def main(backend: str, arch: str, warp_size: str, *channels: str) -> None:
-    """Fork a worker for each channel, the number of a connected socket. The target is what most jobs are for."""
+    """Fork a worker for each channel, a file descriptor of a connected socket. Most jobs are for the target."""
     endings = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what compiling prints must not come between them
-    gc.disable()  # what jobs leave is collected between them
+    os.dup2(2, 1)  # output of compiles must not get between them
+    gc.disable()  # garbage of jobs is collected between them
     target = make_backend(GPUTarget(backend, int(arch) if arch.isdigit() else arch, int(warp_size)))
     target.prepare()
-    with warnings.catch_warnings(), contextlib.suppress(Exception):  # jobs meet what is wrong here, and say so
+    with warnings.catch_warnings(), contextlib.suppress(Exception):  # a job reports the same error
         warnings.simplefilter("ignore")
         _compile_first_job(target)
     gc.collect()
@@ -89,7 +89,7 @@ def main(backend: str, arch: str, warp_size: str, *channels: str) -> None:
     for number in numbers:
         try:
             pid = os.fork()
-        except OSError:  # there can be no more processes: the channels of the others end
+        except OSError:  # no more processes: the channels of the others are closed
             break
         if pid == 0:
             _serve(number, [other for other in numbers if other != number])
@@ -98,7 +98,7 @@ def main(backend: str, arch: str, warp_size: str, *channels: str) -> None:
         os.close(number)
     for _ in range(forked):
         pid, status = os.wait()
-        with contextlib.suppress(BrokenPipeError):  # who would read it is gone
+        with contextlib.suppress(BrokenPipeError):  # the reader has ended
             print(pid, os.waitstatus_to_exitcode(status), file=endings, flush=True)
 
 
@@ -116,7 +116,7 @@ def _compile_first_job(target: Any) -> None:
 
 
 def _serve(number: int, others: list[int]) -> NoReturn:
-    """Be a worker, and end."""
+    """Run a worker until its channel is closed, and exit."""
     status = 1
     try:
         share_cores()
@@ -126,16 +126,16 @@ def _serve(number: int, others: list[int]) -> NoReturn:
             _work(channel)
         status = 0
     except (BrokenPipeError, ConnectionResetError):
-        status = 0  # who asked is gone
+        status = 0  # the parent has ended
     except BaseException:
         traceback.print_exc()
     finally:
-        os._exit(status)  # what is registered for the end of the process is its parent's
+        os._exit(status)  # atexit functions are the parent's
 
 
 def _work(channel: socket.socket) -> None:
-    """Answer jobs until there are no more."""
-    jobs: Any = channel.makefile("rb", buffering=0)  # nothing of a job may wait where `select` does not see it
+    """Answer jobs until the channel is closed."""
+    jobs: Any = channel.makefile("rb", buffering=0)  # no job may be buffered where `select` does not see it
     answers = channel.makefile("wb")
     send(answers, Entry({"ready": os.getpid()}))
     while _waits(jobs):

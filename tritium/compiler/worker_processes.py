@@ -1,11 +1,11 @@
 """The processes of a `CompilerPool`, seen from the one that started them: `start_workers`.
 
-    this process --starts--> nursery, which imports the compiler, compiles something small, and forks
+    this process --starts--> fork server, which imports the compiler, compiles a small kernel, and forks
                                 |--> worker 1 <--- socket ---> Worker 1 of this process
                                 `--> worker n <--- socket ---> Worker n
 
-So the compiler is imported once, not by each, and a worker's first kernel takes no longer than its others. The nursery
-is a new process: this one may hold a GPU's driver and threads, of which a fork would have copies that do not work.
+The compiler is imported once, not by each worker, and a worker's first kernel takes no longer than its others. The fork
+server is a new process: this one may hold a GPU's driver and threads, which do not survive a fork.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from .messages import receive, send
 
 __all__ = ["Gone", "Worker", "start_workers"]
 
-_subprocess = LazyModule("subprocess")  # 3 ms that a process with cached kernels does not pay
+_subprocess = LazyModule("subprocess")  # 3 ms that a process with cached kernels saves
 _socket = LazyModule("socket")
 
 _PACKAGE = __name__.partition(".")[0]
 _ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 2))
 _START = f"import sys; sys.path[:1] = []; from {_PACKAGE}.compiler.worker import main; main(*sys.argv[1:])"
-_PATIENCE = 5.0  # seconds for a process to be found ended
+_PATIENCE = 5.0  # seconds to wait for the exit status of a worker
 
 
 class Gone(Exception):
     """A worker ended."""
 
 
-class _Nursery:
-    """The process that forks workers and says how they ended."""
+class _ForkServer:
+    """The process that forks workers and reports how they ended."""
 
     def __init__(self, target: Any, channels: list[Any]) -> None:
         described = (str(target.backend), str(target.arch), str(target.warp_size))
@@ -48,14 +48,14 @@ class _Nursery:
             stdout=_subprocess.PIPE,
             pass_fds=numbers,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": ""},
-            start_new_session=True,  # Ctrl-C is for this process to hear
+            start_new_session=True,  # Ctrl-C interrupts this process only
         )
         self._endings: dict[int, int] = {}
         self._said = threading.Condition()
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
-        """Note how workers end, until the last has; nothing is left of the process then."""
+        """Record how workers end, until the last one has ended, and reap the process."""
         for line in self.process.stdout:
             pid, code = map(int, line.split())
             with self._said:
@@ -75,16 +75,16 @@ class _Nursery:
 
 
 class Worker:
-    """One process that compiles. `pid` is its number once `is_ready` has said so, and None before."""
+    """One process that compiles. `pid` is None until `is_ready` returns True."""
 
-    def __init__(self, nursery: _Nursery, channel: Any) -> None:
-        self.nursery = nursery
+    def __init__(self, fork_server: _ForkServer, channel: Any) -> None:
+        self.fork_server = fork_server
         self.pid: int | None = None
         self._channel = channel
         self._jobs, self._answers = channel.makefile("wb"), channel.makefile("rb")
 
     def is_ready(self) -> bool:
-        """Wait until it can work; False if it ended instead."""
+        """Wait until it accepts jobs; False if it ended instead."""
         try:
             told = receive(self._answers)
         except OSError:
@@ -101,11 +101,11 @@ class Worker:
         except OSError:
             answer = None
         if answer is None:
-            raise Gone(self.nursery.ending(self.pid))
+            raise Gone(self.fork_server.ending(self.pid))
         return answer
 
     def is_running(self) -> bool:
-        """Whether it has not ended, for one that has no job: it says nothing then, until its end can be read."""
+        """Whether an idle worker is alive: its socket is readable only at its end."""
         self._channel.setblocking(False)
         try:
             return bool(self._channel.recv(1, _socket.MSG_PEEK))
@@ -117,19 +117,19 @@ class Worker:
             self._channel.setblocking(True)
 
     def close(self) -> None:
-        """Let it end: it does when there is nobody to write to it."""
+        """Close the connection, upon which the worker ends."""
         for end in (self._jobs, self._answers, self._channel):
-            with contextlib.suppress(OSError):  # what it had not read yet
+            with contextlib.suppress(OSError):  # unread data
                 end.close()
 
 
 def start_workers(count: int, target: Any) -> list[Worker]:
-    """So many processes, for jobs of which most are for the target; OSError where there can be no more of them."""
+    """Start `count` worker processes; most jobs are for `target`. OSError if no process can be started."""
     pairs: list[tuple[Any, Any]] = []
     try:
         for _ in range(count):
             pairs.append(_socket.socketpair())
-        nursery = _Nursery(target, [theirs for _, theirs in pairs])
+        fork_server = _ForkServer(target, [theirs for _, theirs in pairs])
     except BaseException:
         for ours, _ in pairs:
             ours.close()
@@ -137,4 +137,4 @@ def start_workers(count: int, target: Any) -> list[Worker]:
     finally:
         for _, theirs in pairs:
             theirs.close()
-    return [Worker(nursery, ours) for ours, _ in pairs]
+    return [Worker(fork_server, ours) for ours, _ in pairs]

@@ -1,12 +1,12 @@
 """Processes that compile for this one: `CompilerPool`.
 
-A kernel's first stage is made here (a few milliseconds, and only this process knows its functions and globals); its
-text goes to a worker, and the stages behind it come back. Workers (`worker_processes`) are started when there is work
-for several, and stay for more. That takes as long as compiling a kernel or two: until the first is ready this process
-compiles, too, and work that would not last until then is done by then.
+A kernel's first stage is compiled here (a few milliseconds, and only this process has its functions and globals); its
+text is sent to a worker, which returns the later stages. Workers (`worker_processes`) are started when there are jobs
+for several of them, and are kept. Starting them takes as long as compiling a kernel or two: until the first is ready
+this process compiles, too, and a small amount of work is finished by then.
 
-Some compiles are not a worker's: those of backends and hooks of the user's, whose code is here alone, and those that
-print what they do, whose text would come from several at once. They are done here, one after another.
+Some compiles cannot run in a worker: those with the user's backends or hooks, whose code exists only here, and those
+that print, since the output of several processes would be mixed. They run here, one after another.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import Any
 
 from ..backends.errors import BackendError
 from ..support import settings
-from ..support.collecting import tell
 from ..support.cores import usable_cores
 from ..support.dataclasses import asdict
+from ..support.deferred_warnings import warn
 from ..support.idle import run_pending
 from .backend import make_backend
 from .entry import Entry
@@ -35,10 +35,10 @@ from .worker_processes import Gone, Worker, start_workers
 __all__ = ["CompilerPool", "shared_pool"]
 
 _PACKAGE = __name__.partition(".")[0]
-FEW = 3  # jobs for which no process is started
+FEW = 3  # jobs at most for which no process is started
 
-# settings that have a compile print, write files, or read them
-_TELLING = {
+# settings that make a compile print, or write or read files
+_PRINTING = {
     "compilation": (
         "dump_passes", "print_passes", "timing", "diagnostics", "dump_llvm", "time_llvm", "reproducer_path", "override",
         "dump_ir", "use_ir_loc",
@@ -50,9 +50,9 @@ Texts = dict[str, "str | bytes"]
 
 
 class CompilerPool:
-    """At most `size` processes that run the stages of kernels, for as many threads as like to `run` some.
+    """At most `size` worker processes that run the stages of kernels, for any number of threads that call `run`.
 
-    `expect(jobs)` says how many are coming; for a few no process is started, and they are done here.
+    `expect(jobs)` announces a number of jobs; for a few no process is started, and they run here.
     """
 
     def __init__(self, size: int | None = None) -> None:
@@ -67,20 +67,20 @@ class CompilerPool:
         atexit.register(self.close)
 
     def expect(self, jobs: int) -> None:
-        """So many jobs are coming, unless the cache has them."""
+        """Announce a number of jobs, some of which may be cached."""
         self._wanted = min(jobs, self.size) if jobs > FEW and self.size > 1 and _has_interpreter() else 0
 
     def begin(self, work: Lowering) -> Texts:
-        """The text of its first stage. Threads make them one by one, so that the first worker has something to do when
-        the first text is made, not when all are."""
+        """The text of the first stage. Threads compile first stages one at a time, so that the first worker gets a job
+        when the first text exists, not when all do."""
         if _is_portable(work):  # processes start while this one imports the frontend
             self._start(work.backend.describe())
         with self._turn:
             return work.begin()
 
     def run(self, work: Lowering) -> Texts:
-        """The texts of the stages behind it; its metadata and times are completed. Raises what these stages raise;
-        BackendError if the process ends over it."""
+        """The texts of the later stages; metadata and times of the work are completed. Raises the errors of these
+        stages; BackendError if the worker ends during the job."""
         worker = self._take(_is_portable(work))
         if worker is not None:
             work.times.running = "in another process"
@@ -100,7 +100,7 @@ class CompilerPool:
             self._give_back(worker)
 
     def close(self) -> None:
-        """Let all workers end."""
+        """Close all workers."""
         with self._changed:
             workers, self._workers, self._free, self._ready = self._workers, [], [], 0
         for worker in workers:
@@ -118,7 +118,7 @@ class CompilerPool:
             threading.Thread(target=self._await, args=(worker,), daemon=True).start()
 
     def _await(self, worker: Worker) -> None:
-        """Have a worker among the free ones once it can work."""
+        """Add a worker to the free ones once it is ready."""
         if not worker.is_ready():
             self._drop(worker, ready=0)
             return
@@ -129,14 +129,14 @@ class CompilerPool:
                 self._changed.notify_all()
 
     def _take(self, portable: bool) -> Worker | None:
-        """Who is free: a worker; or None, this process, for what is not portable, or while no worker is ready."""
+        """A free worker; or None, this process, for work that is not portable, or while no worker is ready."""
         with self._changed:
             while True:
                 while portable and self._free:
                     worker = self._free.pop()
                     if worker.is_running():
                         return worker
-                    self._drop(worker, ready=1)  # there was nothing to do for a while, and it ended
+                    self._drop(worker, ready=1)  # it ended after its idle time
                 if not self._busy_here and not (portable and self._ready):
                     self._busy_here = True
                     return None
@@ -151,7 +151,7 @@ class CompilerPool:
             self._changed.notify_all()
 
     def _drop(self, worker: Worker, ready: int) -> None:
-        """Forget a worker that ended; `ready` is 1 if it had been counted as that."""
+        """Remove a worker that ended; `ready` is 1 if it was counted as ready."""
         with self._changed:
             if worker in self._workers:
                 self._workers.remove(worker)
@@ -161,12 +161,12 @@ class CompilerPool:
 
 
 def _has_interpreter() -> bool:
-    """Whether the program of this process is Python's, and not one that has Python in it; on a system with forks."""
+    """Whether the executable of this process is Python, and not a program that embeds it; on a system with `fork`."""
     return "py" in os.path.basename(sys.executable or "").lower() and hasattr(os, "fork")
 
 
 def _is_portable(work: Lowering) -> bool:
-    """Whether another process can do it, and would do the same."""
+    """Whether another process can do the work with the same result."""
     backend, options = work.backend, work.options
     hooked = settings.runtime.add_stages_inspection_hook is not None
     if work.src.ext != "source" or work.replaced is not None or work.trace is not None or hooked:
@@ -175,7 +175,7 @@ def _is_portable(work: Lowering) -> bool:
         return False
     if type(backend).__module__.partition(".")[0] != _PACKAGE:
         return False
-    if any(getattr(settings.GROUPS[group], name) for group, names in _TELLING.items() for name in names):
+    if any(getattr(settings.GROUPS[group], name) for group, names in _PRINTING.items() for name in names):
         return False
     twin = make_backend(backend.describe())
     stated = json.loads(json.dumps(asdict(options)))
@@ -195,9 +195,9 @@ def _job(work: Lowering) -> Entry:
 
 
 def _taken_over(answer: Entry, work: Lowering) -> Texts:
-    """What a worker answered: its warnings are given here, its error is raised here."""
+    """The texts in a worker's answer; its warnings are issued here, its error is raised here."""
     for category, text in answer.metadata["warnings"]:
-        tell(text, _category(category))
+        warn(text, _category(category))
     if "error" in answer.metadata:
         raise error_of(answer.metadata["error"])
     work.metadata.clear()
@@ -217,7 +217,7 @@ _shared: dict[int, CompilerPool] = {}
 
 
 def shared_pool(size: int) -> CompilerPool:
-    """The pool of this process, of so many workers from now on. A fork of the process has its own."""
+    """The pool of this process, from now on with at most `size` workers. A forked process has its own."""
     pool = _shared.get(os.getpid())
     if pool is None:
         pool = _shared[os.getpid()] = CompilerPool(size)

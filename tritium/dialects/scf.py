@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..ir import (
-    LOOP,
     RECURSIVE_EFFECTS,
     RETURN_LIKE,
     SINGLE_BLOCK,
@@ -96,7 +95,7 @@ def block_yields(block: Block, types: list[Type], what: str) -> list[str]:
     return [] if have == types else [f"{what} yields {listed(have)}, it must yield {listed(types)}"]
 
 
-class For(CountedLoop, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
+class For(CountedLoop, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
     """for (i = lb; i < ub; i += step) results = body(i, iter_args...), step > 0.
 
     The comparison is signed, unless `unsignedCmp`. The body block has the arguments
@@ -222,7 +221,7 @@ class If(IfLike, name="scf.if", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
         return cls.create([condition], types, parser.attr_dict(), regions)
 
 
-class While(LoopLike, name="scf.while", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK | LOOP):
+class While(LoopLike, name="scf.while", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
     """args = inits; while (before(args) -> condition, args') args = after(args'); results = args'."""
 
     yield_class = Yield

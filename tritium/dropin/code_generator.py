@@ -127,7 +127,7 @@ class ContainsReturnChecker(ast.NodeVisitor):
         return any(self.visit(child) for child in inner)
 
 
-_VISITOR = "the visitor is tritium.frontend.visitor; a stages hook can change the IR (docs/hooks.md)"
+_VISITOR = "the visitor is tritium.frontend.visitor; a stages hook can change the IR (docs/hooks-and-knobs.md)"
 
 __getattr__ = refused_attributes(
     __name__, {"ASTFunction CodeGenerator enter_sub_region normalize_value set_iterable_path": _VISITOR}

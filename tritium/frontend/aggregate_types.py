@@ -53,7 +53,7 @@ class constexpr_type(BaseType):
     __slots__ = ("value",)
 
     def __init__(self, value: Any) -> None:
-        while type(value).__name__ == "constexpr" and hasattr(value, "value"):  # as kernels hand it over
+        while type(value).__name__ == "constexpr" and hasattr(value, "value"):  # as kernels pass it
             value = value.value
         self.value = value
 
@@ -83,7 +83,7 @@ class constexpr_type(BaseType):
 
 
 class tuple_type(BaseType):
-    """The type of a tuple: those of its elements, and the names of its fields where it has some."""
+    """The type of a tuple: the types of its elements, and the names of its fields if it has names."""
 
     __slots__ = ("fields", "types")
 
@@ -124,7 +124,7 @@ class tuple_type(BaseType):
 
     @property
     def name(self) -> str:
-        """As it is printed."""
+        """The printed form."""
         return repr(self)
 
     def __repr__(self) -> str:
@@ -185,7 +185,7 @@ class tensor_descriptor_type(BaseType):
 
 
 def _with_sign(block: block_type) -> TensorType:
-    """A descriptor's block: the only IR type that tells signed integers from unsigned ones."""
+    """A descriptor's block: the only IR type that distinguishes signed from unsigned integers."""
     element = block.element_ty
     ir = element.to_ir()
     if element.is_int() and isinstance(ir, IntegerType) and element is not int1:
@@ -199,7 +199,7 @@ tensor_descriptor_base_type = tensor_descriptor_type
 class descriptor_argument_type(BaseType):
     """A descriptor that the host passes to a kernel: base pointer, then shape and strides as i64.
 
-    The value made of them is a descriptor, put together at the end of the block whose arguments they are. `uneven`:
+    Its value is a descriptor, built from these arguments at the end of their block. `uneven`:
     rows of the tensor do not end at a multiple of 16 bytes.
     """
 
@@ -212,7 +212,7 @@ class descriptor_argument_type(BaseType):
 
     @property
     def native(self) -> tensor_descriptor_type:
-        """The type of the argument where hardware reads descriptors: they are passed as such."""
+        """The type of the argument on targets with TMA, where the descriptor itself is passed."""
         rank = len(self.block_type.shape)
         return tensor_descriptor_type(self.block_type, tuple_type([int32] * rank), tuple_type([int64] * rank))
 
@@ -241,7 +241,7 @@ class descriptor_argument_type(BaseType):
 
 
 def type_of(value: Any) -> Any:
-    """The type of a value of the language; that of a compile-time value is its own."""
+    """The type of a value of the language; a compile-time value has a type of its own."""
     ty = getattr(value, "type", None)
     return ty if isinstance(ty, BaseType) and hasattr(value, "_flatten_ir") else constexpr_type(value)
 

@@ -1,4 +1,4 @@
-"""Classes as values: `@aggregate` turns a class with annotated fields into a value kernels can make and pass around.
+"""Classes as values: `@aggregate` makes instances of a class with annotated fields values of the language.
 
     @triton.aggregate
     class Pair:
@@ -81,7 +81,7 @@ class aggregate_type(BaseType):
 
 
 class _Aggregate:
-    """What every aggregate value can do; `_annotations` maps field names to their annotations."""
+    """Base of all aggregate values; `_annotations` maps field names to their annotations."""
 
     _annotations: dict[str, Any] = {}
     _frozen = False
@@ -123,7 +123,7 @@ def _checked(kind: str, name: str, annotation: Any, value: Any) -> Any:
 
 
 def _annotations(cls: type) -> dict[str, Any]:
-    """The annotated fields of a class and its bases in order, evaluated where they are text."""
+    """The annotated fields of a class and its bases in order, evaluated where they are strings."""
     found: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         scope = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
@@ -131,7 +131,7 @@ def _annotations(cls: type) -> dict[str, Any]:
             if isinstance(annotation, str):
                 try:
                     annotation = eval(annotation, dict(scope))
-                except NameError:  # a name that only type checkers see: the field takes any value
+                except NameError:  # a name for type checkers only: the field may hold any value
                     annotation = None
             if not name.startswith("_"):
                 found[name] = annotation
@@ -203,7 +203,7 @@ def _default_init(self: Any, fields: dict[str, Any], defaults: dict[str, Any], a
 
 
 def _members(cls: type, init: Any) -> list[Any]:
-    """The functions whose text decides what the class means."""
+    """The functions whose source is part of the identity of the class."""
     found = [m for m in cls.__dict__.values() if isinstance(m, (SourceFunction, ConstexprFunction))]
     return [*found, *([ConstexprFunction(init)] if init is not None and hasattr(init, "__code__") else [])]
 

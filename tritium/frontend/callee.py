@@ -1,6 +1,6 @@
-"""Functions that kernels are made of: `@jit` functions, library functions in the language, constexpr functions.
+"""Functions of the language: `@jit` functions, library functions written in it, constexpr functions.
 
-The visitor meets all of them through `SourceFunction`; the runtime's JIT function is a subclass of it.
+`SourceFunction` is their interface to the visitor; the runtime's JIT function is a subclass of it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
 
 _aggregate_types = LazyModule(".aggregate_types", __package__)
 _scalar_types = LazyModule(".scalar_types", __package__)
-_inspect = LazyModule("inspect")  # with what it imports 4 ms, which kernels do without
+_inspect = LazyModule("inspect")  # takes 4 ms to import; most kernels do not need it
 _EMPTY = object()
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,10 +48,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Parameter:
     """One parameter of a kernel or device function.
 
-    `do_not_specialize` and `do_not_specialize_on_alignment` are what `@jit` was told of it.
+    `do_not_specialize` and `do_not_specialize_on_alignment` are the options of `@jit` for it.
     `annotation` is the source-like text ("" without one); `is_constexpr` when it names `constexpr`; `is_const` for
-    pointers annotated `tl.const`; `kind` as in `inspect.Parameter`, and what is asked of it: `takes_rest` for `*args`,
-    `takes_keywords` for `**kwargs`, `keyword_only` for what comes behind these.
+    pointers annotated `tl.const`; `kind` as in `inspect.Parameter`, and tests of it: `takes_rest` for `*args`,
+    `takes_keywords` for `**kwargs`, `keyword_only` for parameters after these.
     """
 
     __slots__ = (
@@ -68,7 +68,7 @@ class Parameter:
 
     def __init__(self, num: int, name: Any, kind: Any, default: Any, annotation: str = "") -> None:
         specialized = (False, False)
-        if name.__class__ is not str:  # Triton's arguments: num, an `inspect.Parameter`, what `@jit` was told of it
+        if name.__class__ is not str:  # Triton's arguments: num, an `inspect.Parameter`, options of `@jit`
             specialized, (name, kind, default, annotation) = (bool(kind), bool(default)), _parts_of(name)
         self.num, self.name, self._kind, self._default = num, name, kind, default
         self.annotation = annotation
@@ -83,12 +83,12 @@ class Parameter:
 
     @property
     def default(self) -> Any:
-        """What it is where a call leaves it out; `inspect.Parameter.empty` without one."""
+        """The default value; `inspect.Parameter.empty` without one."""
         return self._default if self._default is not _EMPTY else _inspect.Parameter.empty
 
     @property
     def annotation_type(self) -> str:
-        """The type that the annotation names as signatures do (`tl.int64` is "i64"); "" where it names none."""
+        """The type that the annotation names, as in signatures (`tl.int64` is "i64"); "" if it names none."""
         pointer, name = self.annotation[: self.annotation.startswith("*")], self.annotation.lstrip("*")
         name = name.strip("'\" ").rpartition(".")[2]
         found = _aggregate_types.NAMES.get(name) or getattr(_scalar_types, name, None)
@@ -100,17 +100,17 @@ class Parameter:
 
     @property
     def takes_rest(self) -> bool:
-        """It is `*args`."""
+        """True for `*args`."""
         return self._kind == "VAR_POSITIONAL"
 
     @property
     def takes_keywords(self) -> bool:
-        """It is `**kwargs`."""
+        """True for `**kwargs`."""
         return self._kind == "VAR_KEYWORD"
 
     @property
     def keyword_only(self) -> bool:
-        """No call can give it by position."""
+        """True when a call must pass it by keyword."""
         return self._kind == "KEYWORD_ONLY"
 
     @property
@@ -169,7 +169,7 @@ def _annotation_text(annotation: Any) -> str:
 
 
 class Callee(Protocol):
-    """What the visitor needs of a function it compiles a call of."""
+    """The interface of a function to the visitor that compiles a call of it."""
 
     fn: Any
     noinline: bool
@@ -190,18 +190,18 @@ class Callee(Protocol):
 class _Identities:
     """Computes the identities of functions, one thread at a time.
 
-    A function that is met while its own is being computed (a recursive call) stands for its name there. What was made
-    with such a name in it says nothing of that function's text, so only the identity of the first function of a cycle
-    is kept; those of the others are computed again when they are asked for by themselves.
+    A recursive call contributes the name of the function whose identity is being computed. An identity that contains
+    such a name does not depend on that function's source, so of a cycle only the identity of the first function is
+    cached; those of the others are computed again on demand.
     """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.under_way: list[SourceFunction | ConstexprFunction] = []
-        self.lowest = 0  # the first in `under_way` that stands for its name since the last one was begun
+        self.lowest = 0  # the lowest index in `under_way` that a recursive call has referred to
 
     def of(self, function: SourceFunction | ConstexprFunction) -> str:
-        """The identity of a function that has none yet."""
+        """Compute the identity of a function."""
         with self.lock:
             for at, other in enumerate(self.under_way):
                 if other is function:
@@ -224,7 +224,7 @@ _identities = _Identities()
 
 
 class SourceFunction:
-    """A Python function as a piece of the language: its source, parameters, globals and identity.
+    """A Python function in the language: its source, parameters, globals and identity.
 
     Reading the source is cheap until it is needed: nothing is parsed when the function is decorated.
     Attributes: `fn` (the Python function), `noinline`, `source`, and the usual `__name__`, `__doc__`, `__module__`.
@@ -240,7 +240,7 @@ class SourceFunction:
 
     @property
     def fn_name(self) -> str:
-        """A name that is unique among modules: the stem of the symbols generated for calls."""
+        """A name that is unique among modules: the prefix of the symbols generated for calls."""
         return f"{self.fn.__module__}.{self.fn.__qualname__}".replace(".<locals>", "")
 
     @property
@@ -250,7 +250,7 @@ class SourceFunction:
 
     @property
     def type(self) -> Any:
-        """The type as a compile-time value, which it is in kernels."""
+        """The type of the function as a compile-time value."""
         return _aggregate_types.constexpr_type(self)
 
     @cached_property
@@ -275,9 +275,9 @@ class SourceFunction:
         return closure_values(self.fn)
 
     def get_capture_scope(self) -> dict[str, Any]:
-        """What names in the body stand for besides parameters: the module's, under those of enclosing functions.
+        """The scope of the body besides parameters: names of the module, shadowed by those of enclosing functions.
 
-        The module's own dictionary where there are no others. (Triton's name.)
+        The module's own dictionary if there are no others. (Triton's name.)
         """
         return self.fn.__globals__ | self.nonlocals if self.nonlocals else self.fn.__globals__
 
@@ -292,7 +292,7 @@ class SourceFunction:
         return self.fn.__globals__[name]
 
     def __get__(self, instance: Any, owner: Any) -> Any:
-        """A method of values of the language; any other object that holds a kernel gets the kernel itself."""
+        """A bound method for values of the language; the kernel itself for other objects."""
         return BoundCallee(self, instance) if hasattr(instance, "_flatten_ir") else self
 
     def _unsafe_update_src(self, text: str) -> None:
@@ -307,9 +307,9 @@ class SourceFunction:
 
     @cached_property
     def references(self) -> list[tuple[str, Any, dict[str, Any] | None]]:
-        """What the body reads from outside: (name as written, value, the dict a plain name was found in).
+        """The captured values of the body: (name as written, value, the dict a plain name was found in).
 
-        With it stand the values that calls of the function in kernels may leave out.
+        Defaults of parameters are included.
         """
         defaults = [(f"default of {p.name}", p.default, None) for p in self.params if p.has_default]
         return [*find_references(self.parse(), self.nonlocals, self.fn.__globals__), *defaults]
@@ -320,7 +320,7 @@ class SourceFunction:
         return {key: (value.value, value.scope) for key, value in self._captured().items()}
 
     def captured_globals(self) -> list[CapturedGlobal]:
-        """The same, with what they meant when the identity was computed."""
+        """The same, with their identities at the time the key was computed."""
         return list(self._captured().values())
 
     def _captured(self) -> dict[tuple[str, int], CapturedGlobal]:
@@ -341,20 +341,20 @@ class SourceFunction:
             if isinstance(value, SourceFunction):
                 value._collect_globals(found, seen)
             elif scope is not None and (is_constexpr(value) or not (isinstance(value, ModuleType) or callable(value))):
-                name = written.rpartition(".")[2]  # of one in a module, what it is called there
+                name = written.rpartition(".")[2]  # the attribute of a module
                 found[name, id(scope)] = CapturedGlobal(name, value, scope, texts.get(written) or identity(value))
 
     @property
     def meaning_key(self) -> str:
-        """A hash of all that decides what the function means: name, source, callees, what they read. Not where it is.
+        """A hash of the semantics of the function: name, source, callees, captured values. Not of its position.
 
-        Computed once; a JIT function whose globals changed since is told by `used_global_vals`.
+        Computed once; `used_global_vals` finds out whether globals have changed since.
         """
         found = self.__dict__.get("_key")
         return _identities.of(self) if found is None else found
 
     def callees(self) -> list[SourceFunction]:
-        """The function and all functions of the user's that it may call, each once, in an order that never changes."""
+        """The function and all user functions that it may call, each once, in a deterministic order."""
         found: dict[int, SourceFunction] = {}
         waiting = [self]
         while waiting:
@@ -367,18 +367,18 @@ class SourceFunction:
 
     @property
     def places(self) -> list[str]:
-        """Where the function and its callees stand, "file:line", as positions in compiled code name it."""
+        """Positions of the function and its callees, "file:line", as in debug information of compiled code."""
         return [f"{f.source.shown_file}:{f.source.def_line}" for f in self.callees()]
 
     def values_read(self) -> dict[str, str]:
-        """What the body reads from outside besides functions, by name, as its identity ("#…" for the hash of one)."""
+        """Captured values of the body besides functions, by name, as identities ("#…" for the hash of one)."""
         found = {name: unwrap_callee(value) for name, value, _ in self.references}
         shown = {n: identity(v) for n, v in found.items() if not isinstance(v, SourceFunction) and not _is_library(v)}
         return {name: text if len(text) <= 60 else f"#{_digest(text)}" for name, text in shown.items()}
 
     @property
     def cache_key(self) -> str:
-        """A hash of the meaning and of where the function and its callees stand."""
+        """A hash of the semantics and of the positions of the function and its callees."""
         found = self.__dict__.get("_whole")
         if found is None:
             found = sha256(repr((self.meaning_key, self.places)).encode()).hexdigest()
@@ -387,7 +387,7 @@ class SourceFunction:
 
     @property
     def hash(self) -> str | None:
-        """The `cache_key` if the meaning has been asked for. Assigning None makes the next use compute it anew."""
+        """The `cache_key` if it has been computed. Assigning None makes the next use compute it again."""
         return self.cache_key if "_key" in self.__dict__ else None
 
     @hash.setter
@@ -411,7 +411,7 @@ class SourceFunction:
 
 
 def _is_library(value: Any) -> bool:
-    """Is it of the language itself? Then the package's own hash covers it."""
+    """Is it a function of this package, which the hash of the package covers?"""
     module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     named = isinstance(value, ModuleType) or hasattr(value, "__qualname__")
     return named and isinstance(module, str) and module.partition(".")[0] == __name__.partition(".")[0]
@@ -422,7 +422,7 @@ def _digest(text: str) -> str:
 
 
 class _PythonCalls:
-    """Who executes a call of a function of the language that Python makes: `execute(fn, args, kwargs)`.
+    """The executor of calls of the language from Python: `execute(fn, args, kwargs)`.
 
     None, unless a kernel is being run as Python (`runtime.interpreter`).
     """
@@ -434,7 +434,7 @@ python_calls = _PythonCalls()
 
 
 class LanguageFunction(SourceFunction):
-    """A function of the library written in the language. Its identity is its name: the package's own hash covers it."""
+    """A library function written in the language. Its identity is its name: the hash of the package covers it."""
 
     @property
     def meaning_key(self) -> str:
@@ -509,12 +509,12 @@ class ConstexprFunction:
 
     @property
     def cache_key(self) -> str:
-        """The `meaning_key`: nothing of the function is in compiled code, so its place does not matter."""
+        """The `meaning_key`: its position does not matter, since compiled code contains nothing of the function."""
         return self.meaning_key
 
     @cached_property
     def src(self) -> str:
-        """The source from `def` on, dedented, as kernels have it; SourceError where it cannot be found."""
+        """The source from `def` on, dedented, as of kernels; SourceError if it cannot be found."""
         return SourceText(self.fn).text
 
     def __repr__(self) -> str:
@@ -527,12 +527,12 @@ def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
 
 
 def must_use_result(x: Any, s: bool | str = True) -> Any:
-    """Decorator: a call of the function as a statement of its own is an error, as its result would be lost.
+    """Decorator: a call of the function as an expression statement is an error, since its result is lost.
 
-    Stands above `@jit` or `@constexpr_function`. With a text, `@must_use_result("why")`, the error says that too.
+    Applied to `@jit` or `@constexpr_function`. The text of `@must_use_result("why")` is added to the error.
     """
     if isinstance(x, str):
         return lambda inner: must_use_result(inner, x)
-    for target in (x, getattr(x, "fn", x)):  # a bound constexpr function takes over what the Python function has
+    for target in (x, getattr(x, "fn", x)):  # a bound constexpr function copies the attributes of the Python function
         target._must_use_result = s
     return x

@@ -1,7 +1,7 @@
-"""A value from outside that is compiled into a kernel, and whether it is still what it was.
+"""A global value that is compiled into a kernel, and whether it has changed since.
 
-The name may stand for another value by now, and the value may have been changed in place: `SIZE.value = 8`, or an item
-of a list. So what is remembered beside the object is what it meant when the kernel's identity was computed.
+The name may be bound to another value, and the value may have been changed in place: `SIZE.value = 8`, or an item of a
+list. So its identity at the time when the kernel's key was computed is kept with the object.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ABSENT = object()
 
 
 def changeable(value: Any) -> bool:
-    """Can it become another value in place? (Of a `constexpr`, this is asked of the value inside.)
+    """Can it be changed in place? (Pass the value inside a `constexpr`.)
 
     >>> changeable((1, "a")), changeable((1, []))
     (False, True)
@@ -30,7 +30,7 @@ def changeable(value: Any) -> bool:
 
 
 class CapturedGlobal:
-    """The value that a kernel read as `name` from the dict `scope`; `text` is its identity at that time."""
+    """The value that a kernel captured as `name` from the dict `scope`; `text` is its identity at that time."""
 
     __slots__ = ("inner", "name", "scope", "text", "value")
 
@@ -43,15 +43,15 @@ class CapturedGlobal:
 
     @property
     def settled(self) -> bool:
-        """As long as this object holds the same inner one (`inner`), nothing has changed."""
+        """True if it cannot be changed in place: unchanged as long as `inner` is the same object."""
         return not changeable(self.inner)
 
     def now(self, absent: Any = None) -> Any:
-        """What the name stands for now; `absent` where that is nothing."""
+        """The current value of the name; `absent` if it is unbound."""
         return self.scope.get(self.name, absent)
 
     def holds(self) -> bool:
-        """Does the name still stand for a value that means the same?"""
+        """Is the current value of the name equal to the captured one?"""
         now = self.now(_ABSENT)
         if now is self.value and self.settled:
             inner = now.value if is_constexpr(now) else now
@@ -61,12 +61,12 @@ class CapturedGlobal:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether two objects may be the same value, where their identities are too coarse: for those of libraries."""
+    """Can two objects be equal? Identities of objects of libraries are too coarse to tell."""
     if is_constexpr(a) and is_constexpr(b):
         a, b = a.value, b.value
     try:
         return type(a) is type(b) and bool(a is b or a == b or (a != a and b != b))
     except interrupts():
         raise
-    except Exception:  # an == that answers something else
+    except Exception:  # an == that fails or returns no truth value
         return False

@@ -1,7 +1,7 @@
-"""Can a function read a name before it has assigned it? Then the name stands for what it is outside, until then.
+"""Definite assignment: can a function read a name before it assigns it? Until then the name is the global one.
 
-Assignment is definite where every way through the statements assigns: both branches of an `if`, but not the body of a
-loop, which may run no time. What is not looked into counts as a read if it mentions the name.
+A name is definitely assigned after statements that assign it on every path: in both branches of an `if`, but not in the
+body of a loop, which may have no iterations. Statements that are not analysed count as reads if they mention the name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["reads_before_assignment"]
 
 
 def reads_before_assignment(body: Sequence[ast.stmt], name: str) -> bool:
-    """Is there a way through `body` on which `name` is read before it is assigned?
+    """Is there a path through `body` on which `name` is read before it is assigned?
 
     >>> reads_before_assignment(ast.parse("if c:\\n  x = 1\\ny = x").body, "x")
     True
@@ -31,16 +31,16 @@ def reads_before_assignment(body: Sequence[ast.stmt], name: str) -> bool:
 
 
 class _Read(Exception):
-    """The name is read where it may not have been assigned."""
+    """The name is read on a path on which it is not assigned."""
 
 
 def _suite(statements: Sequence[ast.stmt], name: str) -> bool:
-    """Whether the name is assigned after these statements, on every way that gets there; `_Read` if it is read."""
+    """Is the name assigned after these statements, on every path to their end? Raises `_Read` if it is read before."""
     for statement in statements:
         if isinstance(statement, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
             _expressions(statement, name)
-            return True  # nothing gets there
-        kinds = statement.__class__.__mro__  # lowered statements are kinds of those of Python
+            return True  # no path continues
+        kinds = statement.__class__.__mro__  # lowered statements are subclasses of those of Python
         if next((_STATEMENTS[kind] for kind in kinds if kind in _STATEMENTS), _other)(statement, name):
             return True
     return False
@@ -53,7 +53,7 @@ def _expressions(node: Any, name: str) -> None:
 
 
 def _binds(target: ast.AST, name: str) -> bool:
-    """Does assigning to `target` assign the name? Whatever else it mentions is read."""
+    """Does assigning to `target` assign the name? Other names in it are reads."""
     _expressions(target, name)
     if isinstance(target, (ast.Tuple, ast.List)):
         return any(_binds(part, name) for part in target.elts)
@@ -63,7 +63,7 @@ def _binds(target: ast.AST, name: str) -> bool:
 
 
 def _assign(node: Any, name: str) -> bool:
-    if node.value is None:  # an annotation alone
+    if node.value is None:  # an annotation without a value
         return False
     _expressions(node.value, name)
     return any(_binds(target, name) for target in getattr(node, "targets", None) or [node.target])
@@ -95,7 +95,7 @@ def _while(node: Any, name: str) -> bool:
 
 
 def _else(node: Any, name: str) -> bool:
-    """`else` of a loop, which does not run behind a `break`."""
+    """`else` of a loop, which does not run after a `break`."""
     return _suite(node.orelse, name) and not any(isinstance(part, ast.Break) for part in ast.walk(node))
 
 

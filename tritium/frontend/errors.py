@@ -23,9 +23,9 @@ __all__ = [
 
 
 class LanguageError(TritiumError):
-    """A wrong use of the language, raised by library functions; the visitor adds the place in the source.
+    """A wrong use of the language, raised by library functions; the visitor adds the position in the source.
 
-    The message opens with the Python exception it would be elsewhere (`TypeError: …`) where there is one.
+    The message starts with the corresponding Python exception (`TypeError: …`) if there is one.
     """
 
     def __init__(self, message: str, hint: str | None = None) -> None:
@@ -35,11 +35,11 @@ class LanguageError(TritiumError):
 
 
 class UnsupportedUse(LanguageError):
-    """A use of Python's syntax that kernels have no meaning for: becomes an UnsupportedLanguageConstruct."""
+    """A use of Python's syntax that kernels do not support: becomes an UnsupportedLanguageConstruct."""
 
 
 class _Chained:
-    """Whether errors have causes, see `cause_of_call`."""
+    """Whether errors are chained to causes, see `cause_of_call`."""
 
     on = False
 
@@ -55,9 +55,8 @@ _NAMED = {
 def cause_of_call(node: ast.AST, error: Exception) -> Exception | None:
     """The `__cause__` of a CompilationError at a call of the language: the Python exception that its message names.
 
-    Scripts for Triton look at it, `except CompilationError as e: if isinstance(e.__cause__, ValueError)`, so there is
-    one while `tritium.install()` is in force (`chained`). Nobody else needs it: all is in the error itself, and Python
-    prints causes too.
+    Scripts for Triton inspect it, `except CompilationError as e: if isinstance(e.__cause__, ValueError)`, so it is set
+    while `tritium.install()` is active (`chained`). Otherwise it is not: it adds nothing, and Python prints causes too.
     """
     if not (chained.on and isinstance(node, ast.Call) and isinstance(error, LanguageError)):
         return None
@@ -67,7 +66,7 @@ def cause_of_call(node: ast.AST, error: Exception) -> Exception | None:
 
 
 class _Excerpt:
-    """The text of a function that came without its file."""
+    """The source of a function without a file."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -77,7 +76,7 @@ class _Excerpt:
 
 
 class CallFrame(NamedTuple):
-    """One function on the way to the error: `node` is the call (or the failing node itself for the last frame)."""
+    """One function of the call stack of an error: `node` is the call, or the failing node in the last frame."""
 
     name: str
     source: SourceText | _Excerpt
@@ -87,8 +86,9 @@ class CallFrame(NamedTuple):
 class CompilationError(TritiumError):
     """A kernel cannot be compiled.
 
-    `str(error)` opens with the line and column within the function as Triton counts them (`at 3:8:`), then the file
-    position, the message, the source with a caret, the chain of calls and a hint. `frames`: the calls, outermost first.
+    `str(error)` starts with the line and column within the function as Triton counts them (`at 3:8:`), then has the
+    file position, the message, the source with a caret, the call stack and a hint. `frames`: the calls, outermost
+    first.
 
     Programs raise it with Triton's arguments, `CompilationError(src, node, message)`: the text of a function (None
     where there is none), and a syntax node whose lines count from the first of that text.
@@ -115,16 +115,16 @@ class CompilationError(TritiumError):
 
     @property
     def node(self) -> ast.AST | None:
-        """The failing syntax node, None where it is not known."""
+        """The failing syntax node, None if unknown."""
         return self.frames[-1].node if self.frames else self._node
 
     @property
     def src(self) -> str | None:
-        """The source of the function that failed, None where it is not known."""
+        """The source of the function that failed, None if unknown."""
         return self.frames[-1].source.text if self.frames else None
 
     def diagnostic(self) -> Diagnostic:
-        """The error as a diagnostic: the failing line, then one note for each call that led there."""
+        """The error as a diagnostic: the failing line, then one note for each call of the stack."""
         hint = self.hint or ""
         if not self.frames:
             return Diagnostic(self.error_message, hint=hint)
@@ -160,7 +160,7 @@ class CompilationError(TritiumError):
 
 
 class _Restored(CompilationError):
-    """A compilation error that came from another process: only its text is left."""
+    """A compilation error from another process, of which only the text is left."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, [])
@@ -170,15 +170,15 @@ class _Restored(CompilationError):
 
 
 class UnsupportedLanguageConstruct(CompilationError):
-    """A piece of Python that kernels cannot use."""
+    """Python syntax that kernels do not support."""
 
 
 class CompileTimeAssertionFailure(CompilationError):
-    """A `tl.static_assert` that does not hold."""
+    """A failed `tl.static_assert`."""
 
 
 def _span(frame: CallFrame) -> tuple[int, int, int]:
-    """(line, column, length) of the node of a frame, both from 1; the length only where it stands on one line."""
+    """(line, column, length) of the node of a frame, 1-based; the length is 1 for nodes of several lines."""
     node, source = frame.node, frame.source
     line = getattr(node, "lineno", source.def_line)
     encoded = source.lines[line - 1].encode()  # column offsets of syntax nodes count bytes

@@ -1,8 +1,8 @@
-"""What of a Python value decides the meaning of a kernel that reads it, as text that is the same in every process.
+"""Identity of Python values that kernels read at compile time, as text that is the same in every process.
 
-Kernels may call Python functions and read classes and objects while they are compiled; code that did other things
-yesterday must not be taken for today's. So functions stand for their bytecode and for what that reads, classes for
-their members, objects for their parts. Code of the standard library and of array libraries stands for its name.
+Kernels may call Python functions and read classes and objects while they are compiled; a kernel compiled with old code
+must not be reused with new code. So the identity of a function is its bytecode and what that reads, of a class its
+members, of an object its parts. Code of the standard library and of array libraries is identified by name.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ __all__ = ["code_identity", "identity", "unwrap_callee"]
 
 _OUTSIDE = frozenset((*sys.stdlib_module_names, "tritium", "triton", "numpy", "torch")) - {"__main__"}
 
-#: How many functions and classes one value may lead to; what lies behind stands for its name. (A helper that imports
-#: a large library is compiled anew when the helper changes, not when the library does.)
+#: Functions and classes that one value may lead to; further ones are identified by name. (A kernel with a helper that
+#: imports a large library is recompiled when the helper changes, not when the library does.)
 _BUDGET = 400
 
-# of a class what Python writes itself
+# attributes that Python sets on classes
 _UNSAID = frozenset(("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__", "__hash__"))
 _UNSAID |= {"__firstlineno__", "__static_attributes__", "__parameters__", "__abstractmethods__", "_abc_impl"}
 
@@ -45,7 +45,7 @@ def _has_key(value: Any) -> bool:
 
 
 def identity(value: Any, met: list[Any] | None = None) -> str:
-    """The text of a value that a kernel or one of its functions refers to; `met` gets the functions of the language.
+    """The identity of a value that a kernel refers to; functions of the language in it are added to `met`.
 
     >>> identity((1, 1.0, True, None)), identity({"b", "a"})
     ('tuple(int:1,float:1.0,bool:True,NoneType:None)', "set(str:'a',str:'b')")
@@ -54,23 +54,23 @@ def identity(value: Any, met: list[Any] | None = None) -> str:
 
 
 def code_identity(fn: Callable[..., Any]) -> str:
-    """A hash of what a Python function does: its code, defaults, and the values it reads."""
+    """A hash of a Python function: its code, defaults, and the values it reads."""
     return sha256(_Walk().code_of(fn).encode()).hexdigest()
 
 
 class _Walk:
-    """One walk through what a value refers to: everything met twice is written once."""
+    """A walk over the values that a value refers to; a value that occurs again is written by reference."""
 
     def __init__(self, met: list[Any] | None = None) -> None:
         self.met: list[Any] = [] if met is None else met
-        self.seen: dict[int, tuple[int, Any]] = {}  # the values are kept: their ids are not given to others meanwhile
+        self.seen: dict[int, tuple[int, Any]] = {}  # keeps the values alive, so that ids stay unique
 
     def text(self, value: Any) -> str:
         value = unwrap_callee(value)
         if _has_key(value):
             self.met.append(value)
             return value.meaning_key
-        members = getattr(value, "tritium_members", None)  # an aggregate: its methods decide what it means
+        members = getattr(value, "tritium_members", None)  # an aggregate: its methods are part of its identity
         if members is not None:
             return f"{_name(value)}({','.join(map(self.text, members))})"
         for cls in type(value).__mro__:
@@ -80,7 +80,7 @@ class _Walk:
         return self.object(value)
 
     def once(self, value: Any, write: Callable[[Any], str]) -> str:
-        """`write(value)`; where it came before, or is none of the user's: its name."""
+        """`write(value)`; the name of a value that occurred before, or that is not of the user."""
         known = self.seen.get(id(value))
         if known is not None:
             return f"#{known[0]}"
@@ -131,7 +131,7 @@ class _Walk:
         return ";".join(parts)
 
     def read(self, value: Any, names: list[str]) -> str:
-        """What is read of a global: of a module of the user's, the members that are named."""
+        """The parts of a global that are read: of a module of the user, the members that are named."""
         if not isinstance(value, ModuleType) or _is_outside(value):
             return self.text(value)
         members = vars(value)
@@ -146,14 +146,14 @@ class _Walk:
         return f"{','.join(map(self.text, cls.__bases__))};{','.join(members)}"
 
     def object(self, value: Any) -> str:
-        """Its `repr` where that tells more than an address, else its class and attributes."""
+        """Its `repr` unless that contains an address, else its class and attributes."""
         if type(value).__name__ == "constexpr":
             return f"constexpr({self.text(value.value)})"
         try:
             text = repr(value)
         except interrupts():
             raise
-        except Exception:  # whatever the object does
+        except Exception:  # a __repr__ that fails
             text = " at 0x"
         if " at 0x" not in text:
             return f"{type(value).__qualname__}:{text}"
@@ -183,7 +183,7 @@ def _name(value: Any) -> str:
 
 
 def _is_outside(value: Any) -> bool:
-    """Is it of the standard library, of an array library, or of ours?"""
+    """Is it of the standard library, of an array library, or of this package?"""
     module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
     return not isinstance(module, str) or module.partition(".")[0] in _OUTSIDE
 

@@ -1,4 +1,4 @@
-"""Which outside values the body of a function reads: names and attribute chains through modules."""
+"""Captured values: the names and attribute chains that the body of a function reads from outside."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["find_references", "is_constexpr"]
 
 
 def is_constexpr(value: Any) -> bool:
-    """Is it a `constexpr`? (Launches from the cache ask without importing the class.)"""
+    """Is it a `constexpr`? (Launches from the cache do not import the class.)"""
     return type(value).__name__ == "constexpr" and hasattr(value, "value")
 
 
 def find_references(
     tree: ast.FunctionDef, nonlocals: dict[str, Any], module: dict[str, Any]
 ) -> list[tuple[str, Any, dict[str, Any] | None]]:
-    """(name as written, value, the dict it was found in) for each outside value `tree` reads.
+    """(name as written, value, the dict it was found in) for each value that `tree` captures.
 
-    Chains such as `tl.math.exp` are followed through modules and give their last value, with the module's dict where it
-    is a compile-time value and with none otherwise; local names, builtins and modules themselves are left out, names
-    that cannot be resolved too (the visitor reports them). A local name may stand for a compile-time value from outside
-    until it is assigned, so it counts where it can be read before. Defaults of parameters do not: they were evaluated
-    when the function was defined.
+    Chains such as `tl.math.exp` are followed through modules and give their last value, with the module's dict if it is
+    a compile-time value and with none otherwise; local names, builtins and modules themselves are left out, as are
+    names that cannot be resolved (the visitor reports them). A local name refers to a global compile-time value until
+    it is assigned, so it is included if it can be read before. Defaults of parameters are not: they were evaluated when
+    the function was defined.
     """
     parameters, local, names, chains = _mentions(tree)
     resolver = _Resolver(nonlocals, module)
@@ -44,7 +44,7 @@ def find_references(
 def _mentions(tree: ast.FunctionDef) -> tuple[set[str], set[str], dict[str, None], list[list[str]]]:
     """Parameters, local names with these, names that are read, and attribute chains in the body.
 
-    A walk of its own, three times as fast as a NodeVisitor: a launch from the cache spends most of its time here.
+    Three times as fast as a NodeVisitor: a launch from the cache spends most of its time here.
     """
     parameters = {a.arg for a in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs)}
     parameters |= {a.arg for a in (tree.args.vararg, tree.args.kwarg) if a is not None}
@@ -64,13 +64,13 @@ def _mentions(tree: ast.FunctionDef) -> tuple[set[str], set[str], dict[str, None
         if kind is ast.Constant:
             continue
         if kind is ast.AugAssign and node.target.__class__ is ast.Name:
-            names[node.target.id] = None  # what is there is read first
+            names[node.target.id] = None  # reads the old value
         if kind is ast.Attribute:
             chain = _chain(node)
             if chain is not None:
                 chains.append(chain)
                 continue
-        for field in node._fields:  # and not what visitors note beside them, which may lead back to the node
+        for field in node._fields:  # not attributes cached by visitors, which may refer back to the node
             child = getattr(node, field, None)
             if child.__class__ is list:
                 stack += [c for c in child if isinstance(c, ast.AST)]
@@ -80,7 +80,7 @@ def _mentions(tree: ast.FunctionDef) -> tuple[set[str], set[str], dict[str, None
 
 
 class _Resolver:
-    """Looks names up, and collects what they stand for in `found`."""
+    """Resolves names, and collects their values in `found`."""
 
     def __init__(self, nonlocals: dict[str, Any], module: dict[str, Any]) -> None:
         self.nonlocals = nonlocals
@@ -94,11 +94,11 @@ class _Resolver:
         return getattr(builtins, name, None), None
 
     def is_compile_time(self, name: str) -> bool:
-        """Does the name stand for a `constexpr` outside?"""
+        """Is the name a global `constexpr`?"""
         return is_constexpr(self._resolve(name)[0])
 
     def name(self, name: str) -> None:
-        """A name by itself."""
+        """Resolve a plain name."""
         value, scope = self._resolve(name)
         if scope is not None and not isinstance(value, ModuleType):
             self.found[name] = (name, value, scope)

@@ -1,10 +1,10 @@
 """The types of the language: scalars, pointers, blocks, and those of compile-time values.
 
-All of them are interned, so that `==` is identity. Each knows its IR type (`ir`), how it is spelt in signatures
-(`str_to_type`), and how a value of it is made of IR values:
+All of them are interned, so that `==` is identity. Each has its IR type (`ir`), its spelling in signatures
+(`str_to_type`), and the conversion of its values from and to IR values:
 
     _flatten_ir_types(out)            appends the IR types of a value of this type
-    _unflatten_ir(handles, at)        (a value of this type made of handles[at:…], the position after them)
+    _unflatten_ir(handles, at)        (a value of this type from handles[at:…], the position after them)
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class dtype(BaseType):
         UNSIGNED = 1
 
     class KIND(enum.Enum):
-        """The order in which kinds take part in promotion."""
+        """Kinds in the order of promotion."""
 
         BOOLEAN = 0
         INTEGRAL = 1
@@ -155,7 +155,7 @@ class dtype(BaseType):
 
     @property
     def element_ty(self) -> dtype:
-        """Itself: what a value of this type is made of."""
+        """Itself: the type of the elements."""
         return self
 
     @property
@@ -336,7 +336,7 @@ class dtype(BaseType):
 
     @property
     def cache_key_part(self) -> str:
-        """What stands for the type in keys: its name."""
+        """The key of the type: its name."""
         return self.name
 
     def __repr__(self) -> str:
@@ -358,7 +358,7 @@ float8e5 = dtype._define("fp8e5", FLOATS["f8E5M2"], 8, 2, 15)
 float8e5b16 = dtype._define("fp8e5b16", FLOATS["f8E5M2FNUZ"], 8, 2, 16)
 float8e4nv = dtype._define("fp8e4nv", FLOATS["f8E4M3FN"], 8, 3, 7)
 float8e4b8 = dtype._define("fp8e4b8", FLOATS["f8E4M3FNUZ"], 8, 3, 8)
-float8e4b15 = dtype._define("fp8e4b15", IntegerType(8), 8, 3, 15)  # MLIR has no such type: its bits travel as i8
+float8e4b15 = dtype._define("fp8e4b15", IntegerType(8), 8, 3, 15)  # MLIR has no such type: its bits are stored as i8
 float16 = dtype._define("fp16", f16, 16, 10, 15)
 bfloat16 = dtype._define("bf16", bf16, 16, 7, 127)
 float32 = dtype._define("fp32", f32, 32, 23, 127)
@@ -439,13 +439,14 @@ class block_type(dtype):
         self = object.__new__(cls)
         self.element_ty, self.shape = element_ty, shape
         self.shape_value = None  # the tuple of constexpr that `x.shape` gives, made on first use
-        self.numel = room = 1
+        self.numel = padded = 1
         for d in shape:
             self.numel *= d
-            room *= 1 << (d - 1).bit_length() if d > 0 else 0
-        if room > MAX_TENSOR_ELEMENTS:
+            padded *= 1 << (d - 1).bit_length() if d > 0 else 0
+        if padded > MAX_TENSOR_ELEMENTS:
             raise LanguageError(
-                f"ValueError: numel ({room}) exceeds the maximum number of elements of a block ({MAX_TENSOR_ELEMENTS})",
+                f"ValueError: numel ({padded}) exceeds the maximum number of elements of a block"
+                f" ({MAX_TENSOR_ELEMENTS})",
                 "work in smaller blocks, more programs",
             )
         self.name = f"<{list(shape)}, {element_ty}>"

@@ -1,4 +1,4 @@
-"""The text of a Python function: found in its file once, cut out without a tokenizer, parsed on demand."""
+"""Source of a Python function: read from its file once, extracted without a tokenizer, parsed on demand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["SourceError", "SourceText", "stable_path"]
 
 _DEF = pattern(r"\s*(async\s+)?def\s")
 _ASYNC = pattern(r"\s*async\s")
-# IPython names a cell after the process, or after how many ran before it; its hash of the text stays
+# IPython names a cell by process id or execution count, which change, and by a hash of its text
 _CELL = pattern(r"(?<=[/\\])(ipykernel)_\d+(?=[/\\])|(?<=^<)(ipython-input)-\d+(?=-)")
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -25,13 +25,13 @@ class SourceError(TritiumError, OSError):
 
 
 class SourceText:
-    """Where and how a function is written.
+    """The source text of a function and its position.
 
-    The lines of the file are taken hold of when the object is made, so that an edit of the file while the program
-    runs changes nothing; cutting out the function and parsing it happen on first use.
+    The lines of the file are read when the object is constructed, so that editing the file while the program runs has
+    no effect; the function is extracted and parsed on first use.
 
-    Attributes: `file`, `shown_file` (what positions in compiled code call it), `first_line` (of the first decorator or
-    the `def`, from 1), `lines` (of the whole file), `name` (of the function).
+    Attributes: `file`, `shown_file` (its path in source positions of compiled code), `first_line` (of the first
+    decorator or the `def`, 1-based), `lines` (of the whole file), `name` (of the function).
     """
 
     __slots__ = ("_block", "_shown", "_tree", "file", "first_line", "lines", "name")
@@ -49,7 +49,7 @@ class SourceText:
 
     @property
     def block(self) -> list[str]:
-        """The lines of the function as they stand in the file, with decorators; SourceError without source."""
+        """The lines of the function in the file, with decorators; SourceError without source."""
         if self._block is None:
             self._find()
         assert self._block is not None
@@ -60,7 +60,7 @@ class SourceText:
         """The path of the file in source positions of compiled code, see `stable_path`."""
         if self._shown is None:
             self._shown = stable_path(self.file)
-            if self._shown != self.file:  # whoever shows the line of a position asks for it by this name
+            if self._shown != self.file:  # debuggers and tracebacks look lines up by this name
                 linecache.cache.setdefault(self._shown, (sum(map(len, self.lines)), None, self.lines, self.file))
         return self._shown
 
@@ -85,7 +85,7 @@ class SourceText:
         return "".join(line.removeprefix(margin) for line in lines) if margin else "".join(lines)
 
     def replaced(self, text: str) -> SourceText:
-        """Another definition, `text`, as if it stood in this place; SyntaxError for what is not a function."""
+        """Another definition, `text`, at the same position; SyntaxError unless it is one function."""
         new = SourceText.__new__(SourceText)
         new.file, new.first_line, new.name, new._shown = self.file, self.def_line, self.name, None
         block = text.splitlines(keepends=True)
@@ -96,7 +96,7 @@ class SourceText:
         return new
 
     def moved(self, file: str | None = None, def_line: int | None = None) -> SourceText:
-        """The same definition as if it stood in `file` with its `def` in that line (where given), as positions say."""
+        """The same definition at another position: in `file`, with its `def` at `def_line` (where given)."""
         new = SourceText.__new__(SourceText)
         new.file, new.name, new._shown = self.file if file is None else file, self.name, None
         above = self.def_line - self.first_line  # decorators
@@ -106,10 +106,10 @@ class SourceText:
         return new
 
     def _find(self) -> None:
-        """Cut the block at the first line that stands no deeper than the `def` and leaves a whole function before it.
+        """End the block at the first line indented no deeper than the `def` that leaves a complete function before it.
 
         A line at that depth which continues a bracket or a string makes the text before it a syntax error, so the
-        parser itself says where the function ends.
+        parser itself finds the end of the function.
         """
         start = self.first_line - 1
         if start >= len(self.lines):
@@ -151,10 +151,10 @@ class SourceText:
 
 
 def stable_path(file: str) -> str:
-    """The name that positions in compiled code have for a file of Python.
+    """The path of a Python file in source positions of compiled code: the same on every machine if possible.
 
-    Files of this package are named from its folder on, those below the setting `compilation.source_root` from there on;
-    the cells of a notebook without the number of the process or of the run.
+    Paths of this package start at its folder, those below the setting `compilation.source_root` are relative to it;
+    cells of a notebook are named without process id and execution count.
     """
     root = settings.compilation.source_root
     for folder, kept in ((_PACKAGE, os.path.basename(_PACKAGE)), (os.path.abspath(root) if root else "", "")):
@@ -168,10 +168,10 @@ def _indentation(line: str) -> int:
 
 
 def _parse(block: list[str], first_line: int, depth: int) -> ast.FunctionDef | None:
-    """The definition in `block` at its place in the file, or None where the text is not a whole one."""
+    """The definition in `block` with positions of the file, or None if the text is not complete."""
     text = "".join(block)
     blanks = "\n" * (first_line - 1)
-    if depth:  # an indented block needs something to stand in
+    if depth:  # an indented block needs an enclosing statement
         blanks = blanks[:-1] + "if 1:\n"
     try:
         module = ast.parse(blanks + text)

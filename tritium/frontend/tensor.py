@@ -1,7 +1,7 @@
 """Run-time values: `tl.tensor` (scalars and blocks) and tensor descriptors.
 
-Their methods and operators are functions of the language, put on the classes where those are defined
-(`language`): a value itself only ties an IR value to its type.
+Their methods and operators are functions of the language, attached to the classes where they are defined
+(`language`): a value itself only pairs an IR value with its type.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class tensor:
 
     def __repr__(self) -> str:
         text = f"{self.dtype}[{', '.join(map(str, self.type.shape))}]"
-        data = getattr(self.handle, "data", None)  # known where a kernel is interpreted
+        data = getattr(self.handle, "data", None)  # set when a kernel is interpreted
         return text if data is None else f"{text} {data}"
 
     def __str__(self) -> str:

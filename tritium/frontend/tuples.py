@@ -14,7 +14,7 @@ __all__ = ["tuple"]
 
 
 class tuple:
-    """An immutable sequence of values, some perhaps only known at run time; `fields` names them in named tuples.
+    """An immutable sequence of compile-time and run-time values; `fields` has their names in named tuples.
 
     >>> tuple([constexpr(1), constexpr(2)])[0]
     constexpr[1]

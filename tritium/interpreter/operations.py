@@ -263,7 +263,7 @@ def _from_integer(a: Any, ty: Any) -> Any:
 
 @meaning("arith.fptosi", "arith.fptoui")
 def _from_float(ev: Any, op: Any, a: Any) -> Any:
-    """Out of range, the end of the type that is nearer, and 0 for NaN: so do all targets (docs/threads-alone.md)."""
+    """Out of range, the nearer end of the type, and 0 for NaN, as on all targets (docs/semantics.md)."""
     width, signed_ = element_type(op.results[0].type).width, op.name == "arith.fptosi"
     low, high = (-(1 << (width - 1)), 1 << (width - 1)) if signed_ else (0, 1 << width)
     kind = np.int64 if signed_ else np.uint64

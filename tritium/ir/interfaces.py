@@ -195,7 +195,7 @@ class IfLike(RegionBranch):
         """The block run otherwise, if there is one."""
         return self.regions[1].blocks[0] if self.regions[1].blocks else None
 
-    condition_index: ClassVar[int] = 0
+    condition_index = 0
     """The index of the operand that is the condition."""
 
     def set_condition(self, condition: Value) -> None:

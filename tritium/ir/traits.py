@@ -31,7 +31,6 @@ __all__ = [
     "IDEMPOTENT",
     "INVOLUTION",
     "ISOLATED",
-    "LOOP",
     "NAMED_RESULTS",
     "NO_TERMINATOR",
     "ORDERING",
@@ -85,7 +84,6 @@ ALLOC = 1 << 11  # makes fresh memory
 RECURSIVE_EFFECTS = 1 << 12  # its effects are those of the ops in its regions
 SINGLE_BLOCK = 1 << 13  # every region has at most one block
 NO_TERMINATOR = 1 << 14  # blocks of its regions end without a terminator
-LOOP = 1 << 15  # its regions may run several times
 IDEMPOTENT = 1 << 16  # f(f(x)) = f(x)
 INVOLUTION = 1 << 17  # f(f(x)) = x
 RETURN_LIKE = 1 << 18  # hands its operands to the parent operation

@@ -24,12 +24,12 @@ active_mode: ContextVar[AsyncCompileMode | None] = ContextVar("tritium async com
 class FutureKernel:
     """A kernel that is being compiled; `result()` waits for it. Attributes are those of the kernel.
 
-    Who waits first also calls `told` with the kernel. `heard` are the warnings that were kept from being given.
+    Who waits first also calls `told` with the kernel. `caught` are its deferred warnings.
     """
 
     def __init__(self, future: Future[Any], told: Callable[[Any], object] | None = None) -> None:
         self.future = future
-        self.heard: list[Any] = []
+        self.caught: list[Any] = []
         self._told = told
 
     def result(self, ignore_errors: bool = False) -> Any:

@@ -19,10 +19,10 @@ from ..support.lazy import LazyModule
 from ..support.suggestions import did_you_mean
 from .arrays import HOST, element_name, is_array
 from .benchmark import do_bench, do_bench_cpu, do_bench_cudagraph
-from .carried import CarriedWrapper
 from .driver_config import driver
 from .errors import AutotunerError, ConflictError, OutOfResources, PTXASError
 from .jit import JITFunction, KernelInterface
+from .kernel_pickling import PickledWrapper
 from .placement import place
 from .tuning_config import Config
 
@@ -100,7 +100,7 @@ class _Pruner:
         return configs
 
 
-class Autotuner(CarriedWrapper, KernelInterface[Any]):
+class Autotuner(PickledWrapper, KernelInterface[Any]):
     """A kernel that tries its configurations when a new key comes, and launches with the best from then on.
 
     The key is the values of the arguments named in `key` and the element types of all arrays. Attributes: `cache` (key
@@ -436,7 +436,7 @@ def autotune(
     return decorate
 
 
-class Heuristics(CarriedWrapper, KernelInterface[Any]):
+class Heuristics(PickledWrapper, KernelInterface[Any]):
     """A kernel some of whose meta-parameters are computed from the other arguments."""
 
     def __init__(self, fn: Any, arg_names: Sequence[str], values: dict[str, Callable[[dict[str, Any]], Any]]) -> None:

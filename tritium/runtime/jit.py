@@ -22,19 +22,19 @@ from .arrays import HOST, MockTensor, TensorWrapper, reinterpret, type_canonical
 from .async_compile import FutureKernel, active_mode
 from .binder import MISSING, make_binder
 from .blame import at_parameter
-from .carried import Carried
 from .device_caches import DeviceCaches, Specialization, device_cache
 from .driver_config import DeviceTarget, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
 from .grid import GridArguments
 from .hooks import CompileEvent, HookMetadata, pairs_of_data
 from .kernel_interface import KernelInterface
+from .kernel_pickling import PickledByName
 from .launch_options import option_key, option_names, settings_key, unhashable_value, unknown_parameter, with_checks
-from .placed import Placed
 from .placement import only_host, place
 from .quick.preparation import preparation
 from .quick.table import LAUNCH_ONLY, Call, LaunchTable
 from .replaceable import Replaceable
+from .source_position import SourcePosition
 from .specialize import ParameterRule, constant_key, describe_specialization, parameter_rules, specialize
 from .stream import stream_handle
 
@@ -82,7 +82,7 @@ __getattr__ = lazy_attributes(
 )
 
 
-class JITFunction(Carried, Placed, Replaceable, SourceFunction, KernelInterface[T]):
+class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, KernelInterface[T]):
     """A kernel. `kernel[grid](*args, **options)` runs it; keywords that are no parameters are options of the compile.
 
     Attributes beyond those of every source function: `do_not_specialize`, `debug`, `launch_metadata`, `device_caches`

@@ -13,8 +13,8 @@ from typing import Any
 from ..compiler.workers import shared_pool
 from ..frontend.errors import CompileTimeAssertionFailure
 from ..support import TritiumError, settings
-from ..support.collecting import Told, collected, give
 from ..support.cores import usable_cores
+from ..support.deferred_warnings import Caught, deferred, replay
 from ..support.lazy import LazyModule
 from ..support.progress import bar, shown
 from .async_compile import AsyncCompileMode, FutureKernel, active_mode
@@ -34,20 +34,20 @@ INFINITE = [float("inf")] * 3
 
 
 class _Quiet(AsyncCompileMode):
-    """Warnings about the code of a promised kernel are its attribute `heard`."""
+    """Warnings about the code of a promised kernel are its attribute `caught`."""
 
     def submit(self, compile_it: Callable[[], Any], told: Callable[[Any], object] | None = None) -> FutureKernel:
-        heard: list[Told] = []
+        caught: list[Caught] = []
 
         def compile_quietly() -> Any:
-            with collected() as found:
+            with deferred() as found:
                 try:
                     return compile_it()
                 finally:
-                    heard.extend(found)
+                    caught.extend(found)
 
         kernel = super().submit(compile_quietly, told)
-        kernel.heard = heard
+        kernel.caught = caught
         return kernel
 
 
@@ -63,7 +63,7 @@ class Search:
         self.configs = list(configs)
         self.timings: dict[Config, list[float]] = {}
         self.failures: dict[Config, Exception] = {}
-        self._heard: dict[Config, list[Told]] = {}
+        self._caught: dict[Config, list[Caught]] = {}
         self._promised: dict[Config, Any] = {}
         self._running: Config | None = None
 
@@ -78,9 +78,9 @@ class Search:
         with shown(self.describe), self._compiling(compile_it):
             for config in self._in_turn(alone):
                 self._running = config
-                with collected() as heard:
+                with deferred() as caught:
                     self.timings[config] = time_it(config)
-                self._heard[config] = [*getattr(self._promised.get(config), "heard", ()), *heard]
+                self._caught[config] = [*getattr(self._promised.get(config), "caught", ()), *caught]
                 self._running = None
         self.timings = {config: self.timings[config] for config in self.configs}
         self._tell()
@@ -91,7 +91,9 @@ class Search:
         with shown(self.describe), self._compiling(compile_it):
             made = (self._promised[c] if c in self._promised else compile_it(c) for c in self.configs)
             kernels = [kernel.result() if isinstance(kernel, FutureKernel) else kernel for kernel in made]
-        give(dict.fromkeys(told for kernel in self._promised.values() for told in getattr(kernel, "heard", ())))
+        replay(
+            dict.fromkeys(warning for kernel in self._promised.values() for warning in getattr(kernel, "caught", ()))
+        )
         return kernels
 
     @contextlib.contextmanager
@@ -161,10 +163,10 @@ class Search:
         """Give the warnings that count, and say which configurations failed: as a warning where the reason is none
         that tuning is for."""
         if self.best is not None:
-            give(dict.fromkeys(self._heard[self.best[0]]))
+            replay(dict.fromkeys(self._caught[self.best[0]]))
         if settings.autotuning.print:
-            for config, heard in self._heard.items():
-                for _, text in dict.fromkeys(heard):
+            for config, caught in self._caught.items():
+                for _, text in dict.fromkeys(caught):
                     print(f"autotuning {self.name}: {config}: {text}")
         if not self.failures or len(self.failures) == len(self.configs):
             return

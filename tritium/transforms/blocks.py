@@ -16,6 +16,7 @@ from typing import Any
 
 from ..dialects import cf
 from ..ir import PURE, Block, DenseArrayAttr, Operation, Region, Value
+from ..ir.dominance import reverse_postorder
 from .cse import region_key
 
 __all__ = ["simplify_blocks"]
@@ -82,13 +83,7 @@ def _hand(edge: Edge, values: list[Value]) -> None:
 
 
 def _drop_unreachable(region: Region) -> bool:
-    reached, work = {region.blocks[0]}, [region.blocks[0]]
-    while work:
-        last = work.pop().last
-        for successor in last.successors if last is not None else []:
-            if successor not in reached:
-                reached.add(successor)
-                work.append(successor)
+    reached = set(reverse_postorder(region))
     dead = [block for block in region.blocks if block not in reached]
     for block in dead:
         for op in block:

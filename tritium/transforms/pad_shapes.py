@@ -24,7 +24,19 @@ from __future__ import annotations
 from typing import Any
 
 from ..dialects import tt, ub
-from ..ir import ELEMENTWISE, DenseArrayAttr, Operation, TypeAttr, functions_of, i32, pass_on, shape_of
+from ..ir import (
+    ELEMENTWISE,
+    Branch,
+    DenseArrayAttr,
+    Operation,
+    RegionBranch,
+    TypeAttr,
+    functions_of,
+    i32,
+    pass_on,
+    region_branch_of,
+    shape_of,
+)
 from ..support import UnsupportedOperation
 from .padding.combining import COMBINING
 from .padding.dots import DOTS
@@ -51,7 +63,7 @@ def pad_shapes(module: Operation) -> bool:
         handler = _HANDLERS.get(op.__class__)
         if handler is not None:
             handler(op, p.at(op, sources, results))
-        elif not op.traits & ELEMENTWISE and op.name.partition(".")[0] not in ("scf", "cf"):
+        elif not (op.traits & ELEMENTWISE or isinstance(op, (RegionBranch, Branch)) or region_branch_of(op)):
             raise UnsupportedOperation(op, "requires shapes of powers of two: pad the block yourself")
     return True
 

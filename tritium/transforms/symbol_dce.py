@@ -5,6 +5,7 @@ Live functions are the public ones, and those that a live function refers to in 
 
 from __future__ import annotations
 
+from ..analysis.dataflow import reachable
 from ..ir import SYMBOL, ArrayAttr, Attribute, Operation, SymbolRefAttr, count, may_change, pass_on
 
 __all__ = ["symbol_dce"]
@@ -14,16 +15,12 @@ __all__ = ["symbol_dce"]
 def symbol_dce(module: Operation) -> bool:
     """Remove the dead functions of a module."""
     symbols = {op.attributes["sym_name"].value: op for b in module.regions[0].blocks for op in b if op.traits & SYMBOL}
-    work = [op for op in symbols.values() if not _is_private(op)]
-    live = set(work)
-    while work:
-        for op in work.pop().walk():
-            for attribute in op.attributes.values():
-                for name in _references(attribute):
-                    target = symbols.get(name)
-                    if target is not None and target not in live:
-                        live.add(target)
-                        work.append(target)
+
+    def referenced(symbol: Operation) -> list[Operation]:
+        attributes = [attribute for op in symbol.walk() for attribute in op.attributes.values()]
+        return [symbols[name] for attribute in attributes for name in _references(attribute) if name in symbols]
+
+    live = reachable([op for op in symbols.values() if not _is_private(op)], referenced)
     dead = [op for op in symbols.values() if op not in live and may_change("remove", op)]
     for op in dead:
         op.erase()

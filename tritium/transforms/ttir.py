@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..ir import Operation, Pass, check_order, shape_of
-from ..ir.passes import has_any, has_loops, rows_from
+from ..ir import CountedLoop, LoopLike, Operation, Pass, check_order, shape_of
+from ..ir.passes import has_any, has_interface, rows_from
 from .padding.shapes import has_uneven_descriptors, has_uneven_shapes
 
 __all__ = ["CPU_PIPELINE", "ORDER", "TTIR_PIPELINE", "gpu_ttir_pipeline"]
@@ -35,8 +35,8 @@ TTIR_PIPELINE = [  # order matters: see ORDER
     _row("combine", "Fold additions into dot accumulators, masks into loads, offsets into one"),
     _row("reorder-broadcast", "Compute before broadcasting"),
     _row("loop-aware-cse", "Merge equal values and equal loop-carried values"),
-    _row("licm", "Hoist loop-invariant operations", when=has_loops),
-    _row("loop-unroll", "Unroll loops that request it", when=has_any("scf.for")),
+    _row("licm", "Hoist loop-invariant operations", when=has_interface(LoopLike)),
+    _row("loop-unroll", "Unroll loops that request it", when=has_interface(CountedLoop)),
     _row("cse", "Merge hoisted operations with existing ones"),
     _row("canonicalize", "Canonicalize the result"),
     _row("dce", "Remove dead operations"),

@@ -158,7 +158,7 @@ def test_products_of_blocks_smaller_than_instructions() -> None:
     with pytest.raises(CompilationError, match="and K >= 16, got M = 128, N = 128, K = 8") as caught:
         compiled_product("ttir", depth=8)
     assert "total = tl.dot(a.load([0, at]), b.load([at, 0]), total)" in str(caught.value)
-    assert "hint: take larger blocks, masked where there is less to load" in str(caught.value)
+    assert "hint: use larger blocks with masked loads" in str(caught.value)
 
 
 @needs_ptxas

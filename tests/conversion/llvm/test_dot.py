@@ -90,6 +90,7 @@ def _check(target, m, n, k, kind, rng, **options):
     return plan
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", ["f32", "f64", "i8", "i32"])
 @pytest.mark.parametrize("m", [1, 2, 16, 128])
 def test_powers_of_two(kind, m, rng):
@@ -110,6 +111,7 @@ def test_tiles_of_real_kernels(kind, shape, rng):
     _check(host_target(), *shape, kind, rng)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.skipif(host_target().arch != "x86_64", reason="runs x86-64 code")
 @pytest.mark.parametrize("kind", ["f32", "f64", "i8", "i32"])
 @pytest.mark.parametrize("name", ["x86-64", "x86-64-v3", "x86-64-v4"])

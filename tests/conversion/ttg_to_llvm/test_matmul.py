@@ -120,6 +120,7 @@ DTYPES = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("transposed", ["", "a", "b", "ab"])
 def test_types(dtype: str, transposed: str) -> None:
@@ -300,6 +301,7 @@ def scaled_operand(rng: np.random.Generator, n: int, k: int, kind: str) -> tuple
         return raw, exponents, (plain * np.repeat(powers, 32, axis=1)).astype(np.float32).astype(float)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("capability", [80, 90])
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("kind", ["e2m1", "e4m3", "e5m2"])
@@ -330,6 +332,7 @@ def test_scaled_products_with_halves(kind: str, swapped: bool, capability: int) 
     assert gpu.count("tf32") == 0
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("capability", [80, 90])
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("kind", ["e2m1", "e4m3", "e5m2"])

@@ -116,6 +116,7 @@ def test_running_sums_use_the_neutral_element(seed):
     assert y.tobytes() == np.ascontiguousarray(want).tobytes()
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("warps", [4, 8])
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("number", range(9))

@@ -134,12 +134,14 @@ MATRICES = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("width", "turned", "rows", "k"), MATRICES)
 def test_first_operand(width: int, turned: bool, rows: int, k: int) -> None:
     gpu = Product(("fp16", "fp16", "f32"), (rows, 16, k), buffer(width, turned, 16), buffer(32, False, 16)).check()
     assert gpu.count("wgmma.mma_async") == rows // 64 * k // 16 and gpu.count("wgmma.wait_group") == 1
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("width", "turned", "columns", "k"), MATRICES)
 def test_second_operand(width: int, turned: bool, columns: int, k: int) -> None:
     """Of this one, a column lies along K."""
@@ -164,6 +166,7 @@ PAIRS = [
 ERRORS = {"f16": 2e-3, "i32": 0}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("dtypes", PAIRS)
 @pytest.mark.parametrize("registers", [False, True])
 @pytest.mark.parametrize(("m", "warps"), [(128, (4, 1)), (128, (8, 1)), (64, (4, 2)), (64, (8, 1))])

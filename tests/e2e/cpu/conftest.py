@@ -1,14 +1,16 @@
-"""Every kernel that these tests compile for the CPU is compiled to a CUBIN, too: for sm_80 or sm_90, by its hash, and
-for both with `--slow`. It must get through all stages, and past ptxas."""
+"""Kernels that these tests compile for the CPU are compiled to a CUBIN, too, and must get through all stages and past
+ptxas: by their hash one in three, for sm_80 or sm_90; all of them for both with `--slow` or `--all`."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from typing import Any
+from zlib import crc32
 
 import pytest
 
+from tests import sampling
 from tests.backends.nvidia.texts import missing
 from tritium import CompilationError
 from tritium.backends.nvidia.assembler import PerformanceWarning
@@ -32,12 +34,19 @@ def refusal(source: ASTSource, options: dict[str, Any], capability: int) -> str 
     return None if kernel.kernel[:4] == b"\x7fELF" else f"{source.name} for sm_{capability}: no machine code"
 
 
+def capabilities_of(key: str) -> tuple[int, ...]:
+    """What a kernel is compiled for in a sample; another one for each seed."""
+    number = crc32(f"{sampling.chosen_seed()} {key}".encode())
+    return CAPABILITIES[number % 2 :][:1] if number // 2 % 3 == 0 else ()
+
+
 @pytest.fixture(autouse=True)
 def kernels_for_gpus(request: pytest.FixtureRequest) -> Iterator[None]:
     """Note what the test compiles, and compile it for a GPU behind the test."""
     if missing("ptxas"):
         yield
         return
+    everything = request.config.getoption("--slow") or sampling.runs_everything(request.config)
     seen: dict[str, tuple[ASTSource, dict[str, Any]]] = {}
     theirs = settings.compilation.listener
 
@@ -57,6 +66,6 @@ def kernels_for_gpus(request: pytest.FixtureRequest) -> Iterator[None]:
         for key, (source, options) in seen.items():
             if key not in _done:
                 _done.add(key)
-                chosen = CAPABILITIES if request.config.getoption("--slow") else CAPABILITIES[int(key, 16) % 2 :][:1]
+                chosen = CAPABILITIES if everything else capabilities_of(key)
                 wrong += [text for c in chosen if (text := refusal(source, options, c))]
     assert not wrong, "\n".join(wrong)

@@ -18,9 +18,9 @@ import sys
 from collections.abc import Iterator
 
 from ...support import Diagnostic
-from ...support.collecting import tell
 from ...support.collection import collect_young
 from ...support.dataclasses import dataclass
+from ...support.deferred_warnings import warn
 from ...support.files import source_lines
 from ...support.idle import run_pending
 from ...support.lazy import LazyModule
@@ -355,10 +355,10 @@ def _warps(ptx: str) -> int:
 def warn_of(resources: Resources, kernel: str, ptx: str) -> None:
     """PerformanceWarnings of the code made of a text: what it spills, and what ptxas remarked."""
     if resources.spill_stores or resources.spill_loads:
-        tell(
+        warn(
             f"kernel {kernel} keeps {resources.spilled} registers in memory ({resources.spill_stores} bytes of spill "
             f"stores, {resources.spill_loads} of loads): fewer elements a thread, or more warps, avoid it",
             PerformanceWarning,
         )
     for remark in resources.remarks:
-        tell(_remarks.explain(remark, _warps(ptx)).message(kernel), PerformanceWarning)
+        warn(_remarks.explain(remark, _warps(ptx)).message(kernel), PerformanceWarning)

@@ -12,7 +12,7 @@ import ctypes
 import re
 from typing import Any
 
-from ...support.collecting import tell
+from ...support.deferred_warnings import warn
 from ...support.patterns import pattern
 from ...support.settings import compilation, nvidia
 from ..errors import PTXASError
@@ -90,7 +90,7 @@ _warned: set[str] = set()
 def _say_once(cuda: Library) -> None:
     if "ptxas" not in _warned:
         _warned.add("ptxas")
-        tell(
+        warn(
             f"ptxas is not found: the CUDA driver ({cuda.version_text}) compiles PTX in its place, which may give "
             "slower code; `pip install tritium[nvidia]` (or nvidia-cuda-nvcc) or the CUDA toolkit brings ptxas",
             ToolchainWarning,

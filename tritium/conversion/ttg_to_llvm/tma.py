@@ -25,7 +25,7 @@ from ...dialects.ttg_maps import linear_layout
 from ...dialects.ttg_memory import NvmmaShared
 from ...dialects.ttg_switches import is_on
 from ...dialects.ttng_types import TensorDescIm2ColType
-from ...ir import PURE, Operation, Value
+from ...ir import PURE, LoopLike, Operation, Value, region_branch_of
 from ...layout import LinearLayout
 from ...layout.bases import per_block
 from ...layout.tiling import dimension_names
@@ -312,11 +312,11 @@ def _is_last(e: FunctionContext, op: Operation) -> bool:
     """
     after = op.next
     while after is not None:
-        if after.name in ("scf.yield", "ttg.warp_yield"):
-            around = after.parent_op
-            after = around if around is not None and around.name in ("scf.if", "ttg.warp_specialize") else None
-            if after is None:
+        around = region_branch_of(after)
+        if around is not None:
+            if isinstance(around, LoopLike):
                 return False
+            after = around
         elif after.name == "tt.return":
             return e.is_kernel
         elif not (after.traits & PURE or after.name in _QUIET):

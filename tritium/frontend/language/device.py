@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...backends.compiler import GPUTarget
-from ...support.asked_target import asked
+from ...support.current_target import current
 from ..constexpr import constexpr, unwrap
 from ..dtypes import float8e4b15, float16, int32, int64
 from ..errors import LanguageError
@@ -77,7 +77,7 @@ def _question(fn: Callable[..., Any]) -> Any:
     @functools.wraps(fn)
     def function(*args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
         if _semantic is None:
-            return fn(*args, **kwargs, _target=asked(_target_of))
+            return fn(*args, **kwargs, _target=current(_target_of))
         values = {name: unwrap(value) for name, value in kwargs.items()}
         return constexpr(fn(*map(unwrap, args), **values, _target=_target_of(_semantic.options)))
 

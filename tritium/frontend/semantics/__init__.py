@@ -1,4 +1,4 @@
-"""What the operations of the language mean: typing, promotion, broadcasting, pointer arithmetic, the IR they make."""
+"""Semantics of the language: typing, promotion, broadcasting, pointer arithmetic, and emission of IR."""
 
 from .semantic import Semantic
 

@@ -58,7 +58,7 @@ def _float(sem: SemanticContext, op: Any, lhs: tensor, rhs: tensor) -> tensor:
 
 
 def add(sem: SemanticContext, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
-    """lhs + rhs; a pointer and an integer make a pointer that many elements further."""
+    """lhs + rhs; a pointer plus an integer is a pointer offset by that many elements."""
     lhs, rhs = binary_operands(sem, lhs, rhs, True, True)
     kind = lhs.dtype
     if kind.is_floating():
@@ -154,7 +154,7 @@ def mod(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
 
 
 def fdiv(sem: SemanticContext, lhs: Any, rhs: Any, ieee_rounding: bool = False, approx: bool = False) -> tensor:
-    """lhs / rhs of floats: as the target divides, correctly rounded, or approximately (of fp32)."""
+    """lhs / rhs of floats: by the division of the target, correctly rounded, or approximate (of fp32)."""
     if ieee_rounding and approx:
         raise value_error("approx and ieee_rounding cannot both be True", "choose one")
     lhs, rhs = to_tensor(sem, lhs), to_tensor(sem, rhs)
@@ -207,7 +207,7 @@ def clamp(sem: SemanticContext, x: Any, low: Any, high: Any, propagate_nan: Any 
     low, high = binary_operands(sem, to_tensor(sem, low), to_tensor(sem, high))
     x, low = binary_operands(sem, x, low)
     x, high = binary_operands(sem, x, high)
-    if low.type is not x.type:  # the last step may have widened or broadcast x
+    if low.type is not x.type:  # the maximum may have widened or broadcast x
         low = binary_operands(sem, low, x)[0]
     if x.dtype.is_int():
         return minimum(sem, maximum(sem, x, low), high)
@@ -252,19 +252,19 @@ def lshift(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
 
 
 def rshift(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
-    """lhs >> rhs: with the sign of signed integers, with zeros for unsigned ones."""
+    """lhs >> rhs: arithmetic for signed integers, logical for unsigned ones."""
     _check_shift(lhs, rhs)
     signed = to_tensor(sem, lhs).dtype.is_int_signed() if lhs.__class__ is not tensor else lhs.dtype.is_int_signed()
     return _bitwise(sem, arith.ShRSI if signed else arith.ShRUI, lhs, rhs)
 
 
 def lshr(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
-    """lhs >> rhs with zeros shifted in."""
+    """Logical lhs >> rhs."""
     return _bitwise(sem, arith.ShRUI, lhs, rhs)
 
 
 def ashr(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
-    """lhs >> rhs with the sign shifted in."""
+    """Arithmetic lhs >> rhs."""
     return _bitwise(sem, arith.ShRSI, lhs, rhs)
 
 
@@ -273,7 +273,8 @@ def _check_shift(lhs: Any, rhs: Any) -> None:
     if count.__class__ is int and lhs.__class__ is tensor and lhs.dtype.is_int():
         if not 0 <= count < lhs.dtype.int_bitwidth:
             raise value_error(
-                f"a shift by {count} bits is outside {lhs.dtype}", "shift by 0 to width - 1, or cast to a wider type"
+                f"a shift by {count} bits is out of range for {lhs.dtype}",
+                "shift by 0 to width - 1, or cast to a wider type",
             )
 
 
@@ -283,17 +284,17 @@ def _as_bool(sem: SemanticContext, x: Any) -> tensor:
 
 
 def logical_and(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
-    """Per element, whether both are true."""
+    """Logical and, per element."""
     return and_(sem, _as_bool(sem, lhs), _as_bool(sem, rhs))
 
 
 def logical_or(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
-    """Per element, whether one is true."""
+    """Logical or, per element."""
     return or_(sem, _as_bool(sem, lhs), _as_bool(sem, rhs))
 
 
 def not_(sem: SemanticContext, x: Any) -> tensor:
-    """Per element, whether it is false."""
+    """Logical not, per element."""
     return invert(sem, _as_bool(sem, x))
 
 
@@ -303,7 +304,7 @@ def pos(sem: SemanticContext, x: Any) -> tensor:
 
 
 def neg(sem: SemanticContext, x: Any) -> tensor:
-    """-x: 0 - x for integers; floats, zeros and NaNs too, have their sign bit turned."""
+    """-x: 0 - x for integers; the sign bit flipped for floats, zeros and NaNs too."""
     x = to_tensor(sem, x)
     kind = x.dtype
     if kind.is_ptr():

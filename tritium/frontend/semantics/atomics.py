@@ -46,7 +46,7 @@ def _order(sem_text: Any, scope_text: Any) -> tuple[Any, Any]:
 
 
 def _converted(sem: SemanticContext, val: Any, element: dtype, name: str) -> tensor:
-    """`val` as a tensor of `element`; no float becomes an integer, but for constants that are whole numbers."""
+    """`val` as a tensor of `element`; floats are not converted to integers, except integral constants."""
     number = unwrap(val)
     if element.is_int() and isinstance(number, (int, float)):
         width = element.primitive_bitwidth
@@ -137,7 +137,7 @@ def _emit(sem: SemanticContext, op: Any, ptr: tensor, val: tensor, mask: tensor,
 def _float_extremum(
     sem: SemanticContext, name: str, ptr: tensor, val: tensor, mask: tensor, order: Any, scope: Any
 ) -> tensor:
-    """Floats of one sign order as their bits do: signed integers for positive ones, reversed unsigned for negative."""
+    """Floats of one sign compare like their bits: signed ones if positive, reversed unsigned ones if negative."""
     kind = val.dtype
     if kind not in (float32, float64):
         raise type_error(f"atomic_{name} not supported for dtype {kind}")
@@ -168,7 +168,7 @@ def _float_bits(
 
 
 def _one_way(text: Any, name: str, default: str) -> Any:
-    """The order of an atomic that only reads, or only writes."""
+    """The memory order of an atomic load or store."""
     order = choice(SEM, text, "Memory semantic") or SEM[default]
     if order not in (SEM[default], tt.MemSemantic.relaxed):
         raise value_error(f"atomic_{name} only supports {default} and relaxed semantics")
@@ -176,7 +176,7 @@ def _one_way(text: Any, name: str, default: str) -> Any:
 
 
 def _pointer(sem: SemanticContext, ptr: Any, name: str) -> tuple[tensor, bool]:
-    """(pointer, whether it points to int1, which memory holds as bytes)"""
+    """(pointer, whether it points to int1, which is stored as a byte)"""
     if ptr.__class__ is not tensor or not ptr.dtype.is_ptr() or ptr.dtype.element_ty.is_block():
         kind = ptr.type if ptr.__class__ is tensor else type(ptr).__name__
         raise value_error(f"Unsupported ptr type {kind} in `tl.atomic_{name}`")
@@ -211,7 +211,7 @@ def _value_like(sem: SemanticContext, ptr: tensor, value: Any, name: str) -> ten
 
 
 def atomic_load(sem: SemanticContext, ptr: tensor, mask: Any, order: Any, scope: Any) -> tensor:
-    """What `ptr` points to where `mask` holds, each element read in one step."""
+    """Atomic load of the elements at `ptr` where `mask` holds."""
     order = _one_way(order, "load", "acquire")
     scope = choice(SCOPE, scope, "Memory scope") or tt.MemSyncScope.gpu
     ptr, is_bool = _pointer(sem, ptr, "load")
@@ -223,7 +223,7 @@ def atomic_load(sem: SemanticContext, ptr: tensor, mask: Any, order: Any, scope:
 
 
 def atomic_store(sem: SemanticContext, ptr: tensor, value: Any, mask: Any, order: Any, scope: Any) -> None:
-    """Write `value` where `mask` holds, each element in one step."""
+    """Atomic store of `value` where `mask` holds."""
     order = _one_way(order, "store", "release")
     scope = choice(SCOPE, scope, "Memory scope") or tt.MemSyncScope.gpu
     if ptr.__class__ is tensor and ptr.dtype.is_ptr() and ptr.dtype.is_const():
@@ -234,7 +234,7 @@ def atomic_store(sem: SemanticContext, ptr: tensor, value: Any, mask: Any, order
 
 
 def atomic_poll(sem: SemanticContext, ptr: tensor, expected: Any, order: Any, scope: Any, timeout: Any) -> tensor:
-    """Whether `expected` was seen where `ptr` points to, after waiting for it at most `timeout` nanoseconds."""
+    """Poll `ptr` until it holds `expected`, at most `timeout` nanoseconds; whether it did."""
     order = _one_way(order, "poll", "acquire")
     scope = choice(SCOPE, scope, "Memory scope") or tt.MemSyncScope.gpu
     ptr, _ = _pointer(sem, ptr, "poll")

@@ -1,4 +1,4 @@
-"""Conversions between types: `x.to(dtype)`, with rounding and as bits."""
+"""Conversions between types: `x.to(dtype)`, with a rounding mode or as a bitcast."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def bitcast(sem: SemanticContext, x: tensor, to: dtype) -> tensor:
         )
     if b.is_fp8():
         check_supported(sem, b)
-    if a.ir is b.ir:  # signedness is in our types only
+    if a.ir is b.ir:  # the IR types have no signedness
         return tensor(x.handle, target)
     return tensor(sem.builder.add(tt.Bitcast(x.handle, result=target.ir)), target)
 
 
 def cast(sem: SemanticContext, x: tensor, to: dtype, fp_downcast_rounding: str | None = None) -> tensor:
-    """The value of `x` in the scalar type `to`, to nearest even when float bits are lost (or `rtz`: towards zero)."""
+    """The value of `x` in the scalar type `to`, rounded to nearest even (or `rtz`: towards zero)."""
     a, b = x.dtype, to.scalar
     if a is b:
         return x
@@ -80,7 +80,7 @@ _HINTS = {
 
 
 def check_supported(sem: SemanticContext, ty: dtype) -> None:
-    """Raise for an 8-bit float that the target has not."""
+    """Raise ValueError for an 8-bit float that the target does not support."""
     if ty.name not in sem.supported_fp8_dtypes:
         raise value_error(
             f"type {ty} not supported in this architecture. The supported fp8 dtypes are"
@@ -104,7 +104,7 @@ def _float_to_float(sem: SemanticContext, x: tensor, target: Any, rounding: str 
     if a.is_fp8() or b.is_fp8() or (rounding is not None and rounding != "rtne"):
         mode = ROUNDING[rounding or "rtne"] if narrows else None
         return tensor(sem.builder.add(tt.FpToFp(x.handle, mode, result=target.ir)), target)
-    if a.primitive_bitwidth == 16 and b is not float32:  # fp16 and bf16 meet in fp32
+    if a.primitive_bitwidth == 16 and b is not float32:  # between fp16 and bf16 by way of fp32
         return cast(sem, cast(sem, x, float32), b)
     op = arith.TruncF if narrows else arith.ExtF
     return tensor(sem.builder.add(op(x.handle, out=target.ir)), target)
@@ -127,7 +127,7 @@ def _float_to_int(sem: SemanticContext, x: tensor, target: Any) -> tensor:
 def _assert_fits(sem: SemanticContext, x: tensor, source: dtype, target: dtype) -> None:
     """Stop the launch unless all elements are within the range of an integer type when rounded towards zero."""
     low, high = target.get_int_min_value(), target.get_int_max_value()
-    exact = target.int_bitwidth < (53 if x.dtype is float64 else 24)  # low - 1 is a number of the type of x
+    exact = target.int_bitwidth < (53 if x.dtype is float64 else 24)  # low - 1 is representable in the type of x
     above = sem.gt(x, sem.scalar_constant(low - 1, x.dtype)) if exact or low == 0 else None
     if above is None:
         above = sem.ge(x, sem.scalar_constant(low, x.dtype))
@@ -170,7 +170,7 @@ def _cast_fp8e4b15(sem: SemanticContext, x: tensor, to: dtype, rounding: str | N
     towards_zero = rounding == "rtz"
     if x.dtype is float16:
         return _encode_fp8e4b15(sem, sem.cast(sem.bitcast(x, uint16), int32), towards_zero)
-    # fp16 on the way must not round by itself: cut, with a last bit that remembers what was lost
+    # avoid double rounding by way of fp16: truncate, with a sticky last bit
     wide = x if x.dtype is float64 else cast(sem, x, float32)
     half = cast(sem, wide, float16, "rtz")
     bits = cast(sem, bitcast(sem, half, uint16), int32)
@@ -185,7 +185,7 @@ def _decode_fp8e4b15(sem: SemanticContext, x: tensor) -> tensor:
 
 
 def _encode_fp8e4b15(sem: SemanticContext, bits: tensor, towards_zero: bool) -> tensor:
-    """Of the bits of an fp16 value, as int32."""
+    """fp8e4b15 from the bits of an fp16 value, as int32."""
     size = sem.minimum(sem.and_(bits, 0x7FFF), 0x3F80)
     if not towards_zero:
         size = sem.add(size, sem.add(sem.and_(sem.rshift(size, 7), 1), 0x3F, False), False)

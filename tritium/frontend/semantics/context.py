@@ -1,4 +1,4 @@
-"""`SemanticContext`: what the functions of this package may ask of the object they are methods of.
+"""`SemanticContext`: the interface that the functions of this package use of the object they are methods of.
 
 Each file holds one family of operations as functions whose first parameter is the context; `semantic.Semantic` binds
 them all. Families call one another through the context (a cast to a boolean is a comparison, a comparison casts its
@@ -37,7 +37,7 @@ class SemanticContext(Protocol):
     argument_hints: dict[Value, dict[str, Attribute]]
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int, /) -> tuple[int, int, int]:
-        """The least M, N and K of a dot of operands of such widths."""
+        """The minimum M, N and K of a dot of operands of such widths."""
 
     # -- promotion and constants
 
@@ -169,7 +169,7 @@ class SemanticContext(Protocol):
     # -- effects
 
     def hint(self, name: str, function: str, x: Any, values: Sequence[Any]) -> tensor:
-        """A promise about `x` as attribute `name`."""
+        """Attach a hint about `x` as attribute `name`."""
 
     def device_assert(self, condition: Any, message: str, mask: Any = None) -> None:
         """Stop the launch unless every element of `condition` holds, where `mask` does."""

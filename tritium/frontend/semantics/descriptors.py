@@ -1,4 +1,4 @@
-"""Tensor descriptors: made on the device or passed in, loads and stores of their blocks."""
+"""Tensor descriptors: created on the device or passed as arguments; loads and stores of their blocks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def make_tensor_descriptor(
     if not 1 <= rank <= MAX_RANK:
         raise value_error(
             f"Expected 1 <= ndim <= {MAX_RANK} but got {rank} dimensions",
-            "make dimensions that lie behind each other one, and reshape what is loaded",
+            "merge contiguous dimensions, and reshape the loaded block",
         )
     if len(strides) != rank:
         raise value_error(f"Expected {rank} strides but got {len(strides)}")
@@ -107,7 +107,7 @@ def _assert_aligned(sem: SemanticContext, base: tensor, strides: list[Any], step
 
 
 def _narrow(sem: SemanticContext, size: Any) -> Any:
-    """Sizes are 32-bit; 64-bit ones are cut, as Triton does."""
+    """Sizes are 32-bit; 64-bit ones are truncated, as in Triton."""
     return sem.cast(size, int32) if size.__class__ is tensor and size.dtype.is_int() else size
 
 
@@ -150,7 +150,7 @@ def descriptor_store(sem: SemanticContext, desc: Any, offsets: Any, value: Any) 
     sem.builder.insert(tt.DescriptorStore(desc.handle, value.handle, indices))
 
 
-# What hardware combines in memory; `min` and `max` of 16-bit floats need a GPU that reads descriptors itself.
+# Reductions of TMA; `min` and `max` of 16-bit floats need a GPU with TMA.
 _REDUCIBLE = {
     "add": (uint32, int32, uint64, float32, float16, bfloat16),
     "min": (uint32, int32, uint64, int64, float16, bfloat16),
@@ -162,7 +162,7 @@ _REDUCIBLE = {
 
 
 def descriptor_reduce(sem: SemanticContext, name: str, desc: Any, offsets: Any, value: Any) -> None:
-    """Combine `value` by `name` with the block at `offsets`, each element in one step."""
+    """Atomically combine `value` by `name` with the block at `offsets`, element by element."""
     _check(desc, offsets, f"a descriptor's atomic_{name}")
     value = _value_of_block(sem, desc, value, "combined")
     if desc.dtype not in _REDUCIBLE[name]:
@@ -193,7 +193,7 @@ def _check_rows(sem: SemanticContext, desc: Any, rows: Any, name: str) -> None:
 
 
 def descriptor_gather(sem: SemanticContext, desc: Any, rows: Any, column: Any, cache: Any, eviction: Any) -> tensor:
-    """The rows of numbers `rows`, from `column` on."""
+    """The rows with indices `rows`, from `column` on."""
     _check_rows(sem, desc, rows, "gather")
     for value, what in ((cache, "cache modifier"), (eviction, "eviction policy")):
         if unwrap(value):
@@ -204,7 +204,7 @@ def descriptor_gather(sem: SemanticContext, desc: Any, rows: Any, column: Any, c
 
 
 def descriptor_scatter(sem: SemanticContext, desc: Any, value: Any, rows: Any, column: Any) -> None:
-    """Write the rows of `value` to the rows of numbers `rows`, from `column` on."""
+    """Write the rows of `value` to the rows with indices `rows`, from `column` on."""
     _check_rows(sem, desc, rows, "scatter")
     shape = [rows.type.shape[0], desc.block_type.shape[1]]
     if value.__class__ is not tensor or list(value.type.shape) != shape:

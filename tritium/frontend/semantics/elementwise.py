@@ -21,7 +21,7 @@ __all__ = ["map_elementwise"]
 def map_elementwise(
     sem: SemanticContext, function: Any, args: Sequence[Any], pack: int, generator: Any
 ) -> tuple[list[tensor], bool]:
-    """(results, whether the function returns a single value); it takes `pack` neighbours of each block at a time."""
+    """(results, whether the function returns a single value); it takes `pack` adjacent elements of each block."""
     if pack < 1:
         raise value_error(f"pack must be >= 1, got {pack}")
     if not args:

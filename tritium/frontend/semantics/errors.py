@@ -1,4 +1,4 @@
-"""Short ways to raise errors of the language with a hint."""
+"""Constructors of LanguageError by kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["IncompatibleTypes", "index_error", "type_error", "value_error"]
 
 
 class IncompatibleTypes(LanguageError):
-    """Operands of types that no operator takes together."""
+    """Operands of incompatible types."""
 
     def __init__(self, type_a: Any, type_b: Any, hint: str | None = None) -> None:
         super().__init__(f"TypeError: invalid operands of type {type_a} and {type_b}", hint)
@@ -18,15 +18,15 @@ class IncompatibleTypes(LanguageError):
 
 
 def index_error(message: str) -> LanguageError:
-    """A number where nothing is."""
+    """An index out of bounds."""
     return LanguageError(f"IndexError: {message}")
 
 
 def type_error(message: str, hint: str | None = None) -> LanguageError:
-    """A wrong kind of argument."""
+    """An argument of the wrong type."""
     return LanguageError(f"TypeError: {message}", hint)
 
 
 def value_error(message: str, hint: str | None = None) -> LanguageError:
-    """An argument of the right kind with a wrong value."""
+    """An argument of the right type with a wrong value."""
     return LanguageError(f"ValueError: {message}", hint)

@@ -1,12 +1,12 @@
 """Elements and slices of blocks: reading them, and blocks with some elements replaced.
 
-A block is a value in registers, and so each form becomes the cheapest of operations that exist:
+A block is a value in registers, so each form is lowered to the cheapest existing operation:
 
 - A slice whose bounds are powers of two of the block's (a half, a quarter, every other element, one element of eight)
-  is a reshape and `tt.split`: on GPUs registers are chosen, and the layout in front is made for that.
+  is a reshape and `tt.split`: on GPUs this selects registers, and the layout before it is chosen for that.
 - Any other element or slice is a `tt.gather` of a few indices.
-- Replacing is a choice between the block and the new elements, which are brought where they go: repeated (`t` in
-  `x[:n] = t` is put beside itself), or gathered where they do not lie at powers of two.
+- Replacement selects between the block and the new elements, which are moved to their positions: repeated (`t` in
+  `x[:n] = t` is concatenated with itself), or gathered if they are not aligned to powers of two.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 __all__ = ["index", "replaced", "updated"]
 
-_PIECES = 8  # of a block cut by splits; a thread holds them all, more are gathered
+_PIECES = 8  # of a block sliced by splits; a thread holds them all, more are gathered
 
 
 # -- reading ------------------------------------------------------------------------------------------------------
 
 
 def index(sem: SemanticContext, x: tensor, subscripts: Any) -> tensor:
-    """x[subscripts], as NumPy has it. ValueError for what is not known to have a shape."""
+    """x[subscripts], as in NumPy. ValueError for subscripts without a static shape."""
     if not x.type.is_block():
         return _of_scalar(sem, x, subscripts)
     return _read(sem, x, parsed(sem, x, subscripts))
@@ -43,7 +43,7 @@ def index(sem: SemanticContext, x: tensor, subscripts: Any) -> tensor:
 def _read(sem: SemanticContext, x: tensor, wanted: Subscripts) -> tensor:
     x, dims = _flattened(sem, x, wanted.dims)
     axis = len(dims)
-    for one in reversed(dims):  # a dimension that goes leaves the numbers of those before it alone
+    for one in reversed(dims):  # removing a dimension does not change the indices of those before it
         axis -= 1
         x = _READ[type(one)](sem, x, axis, one)
     for at in wanted.new:
@@ -52,7 +52,7 @@ def _read(sem: SemanticContext, x: tensor, wanted: Subscripts) -> tensor:
 
 
 def _flattened(sem: SemanticContext, x: tensor, dims: list[Any]) -> tuple[tensor, list[Any]]:
-    """One element of several dimensions is one of the row that they make."""
+    """An element of several dimensions as an element of these dimensions flattened."""
     shape = x.type.shape
     if len(dims) < 2 or not all(isinstance(one, At) for one in dims) or any(n & (n - 1) for n in shape):
         return x, dims
@@ -131,7 +131,7 @@ _READ: dict[type, Any] = {Keep: _keep, At: _at, Window: _window, Moving: _moving
 
 
 def _gather(sem: SemanticContext, x: tensor, axis: int, numbers: tensor) -> tensor:
-    """The elements of `x` along `axis` at the `numbers`, a block of one dimension."""
+    """The elements of `x` along `axis` at the indices `numbers`, a 1-D block."""
     shape = list(x.type.shape)
     if sem.gathers_rows and len(shape) > 1 and not any(n & (n - 1) for n in shape):
         return _gather_flat(sem, x, axis, numbers)
@@ -140,9 +140,9 @@ def _gather(sem: SemanticContext, x: tensor, axis: int, numbers: tensor) -> tens
 
 
 def _gather_flat(sem: SemanticContext, x: tensor, axis: int, numbers: tensor) -> tensor:
-    """The same of the block as one row, which GPUs read by the fewest steps: one barrier, and a load for each element.
+    """The same of the flattened block, which is the fastest on GPUs: one barrier, and one load for each element.
 
-    Of [before, n, behind] the element [b, k, r] stands at (b * n + k) * behind + r.
+    In [before, n, behind] the element [b, k, r] is at (b * n + k) * behind + r.
     """
     shape = list(x.type.shape)
     size, before, behind = shape[axis], math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
@@ -158,7 +158,7 @@ def _gather_flat(sem: SemanticContext, x: tensor, axis: int, numbers: tensor) ->
 
 
 def _along(sem: SemanticContext, x: tensor, axis: int, rank: int) -> tensor:
-    """A block of one dimension as one of `rank` dimensions, which goes along `axis`."""
+    """A 1-D block as a block of `rank` dimensions, along `axis`."""
     for at in range(rank):
         if at != axis:
             x = sem.expand_dims(x, at)
@@ -166,7 +166,7 @@ def _along(sem: SemanticContext, x: tensor, axis: int, rank: int) -> tensor:
 
 
 def _around(sem: SemanticContext, numbers: tensor, size: int) -> tensor:
-    """Numbers from 0 to below 2 * size, those beyond `size` from 0 again."""
+    """Numbers below 2 * size, modulo `size`."""
     if not size & (size - 1):
         return sem.and_(numbers, scalar_constant(sem, size - 1, int32))
     number = scalar_constant(sem, size, int32)
@@ -174,7 +174,7 @@ def _around(sem: SemanticContext, numbers: tensor, size: int) -> tensor:
 
 
 def _is_aligned(shape: Sequence[int], size: int, one: Window) -> bool:
-    """Is the dimension [pieces, one.size, step], and the slice one piece at one place of a step?"""
+    """Is the dimension [pieces, one.size, step], and the slice one piece at one offset in a step?"""
     if any(n & (n - 1) for n in (*shape, one.size)) or one.step < 1 or one.step & (one.step - 1):
         return False
     whole = one.step * one.size
@@ -182,7 +182,7 @@ def _is_aligned(shape: Sequence[int], size: int, one: Window) -> bool:
 
 
 def _split(sem: SemanticContext, x: tensor, axis: int, one: Window) -> tensor:
-    """An aligned slice: its dimension in pieces, these in front of the others as twos, and halves of halves."""
+    """An aligned slice: reshape to pieces, permute these to the end as dimensions of 2, and split repeatedly."""
     shape, step = x.type.shape, one.step
     pieces = shape[axis] // (step * one.size)
     before, behind = shape[:axis], shape[axis + 1 :]
@@ -202,15 +202,15 @@ def _split(sem: SemanticContext, x: tensor, axis: int, one: Window) -> tensor:
 
 
 def replaced(sem: SemanticContext, x: tensor, subscripts: Any, value: Any) -> tensor:
-    """`x` with `value` for x[subscripts], in the type of `x`; the value is repeated as NumPy repeats it."""
+    """`x` with `value` for x[subscripts], in the type of `x`; the value is broadcast as in NumPy."""
     wanted = _parsed_for_writing(sem, x, subscripts)
     return _selected(sem, x, wanted, _spread(sem, x, wanted, _converted(sem, x, value)))
 
 
 def updated(sem: SemanticContext, x: tensor, subscripts: Any, value: Any, operate: Callable[[Any, Any], Any]) -> tensor:
-    """`x` with operate(x[subscripts], value) for x[subscripts]: all elements are computed, some taken.
+    """`x` with operate(x[subscripts], value) for x[subscripts]: all elements are computed, some selected.
 
-    For operations that neither trap nor are checked: `operate` is called with `x` and `value` where it stands.
+    For operations that neither trap nor are checked: `operate` is called with `x` and `value` at its position.
     """
     wanted = _parsed_for_writing(sem, x, subscripts)
     if value.__class__ is tensor:
@@ -227,7 +227,7 @@ def _parsed_for_writing(sem: SemanticContext, x: tensor, subscripts: Any) -> Sub
     if any(isinstance(one, Lookup) for one in wanted.dims):
         raise value_error(
             "unsupported tensor index: assignment to elements at a block of integers",
-            "two of them may be equal: go through memory (tl.store), or loop over them",
+            "two of them may be equal: use memory (tl.store), or loop over them",
         )
     return wanted
 
@@ -251,7 +251,7 @@ def _converted(sem: SemanticContext, x: tensor, value: Any) -> tensor:
 
 
 def _spread(sem: SemanticContext, x: tensor, wanted: Subscripts, value: tensor) -> tensor:
-    """`value` where x[wanted] stands: a scalar, or a block of the rank of `x` with its sizes or 1; elsewhere any."""
+    """`value` at the positions of x[wanted]: a scalar, or a block of the rank of `x` with its sizes or 1."""
     if not value.type.is_block():
         return value
     value = _fitted(sem, value, wanted)
@@ -264,7 +264,7 @@ def _spread(sem: SemanticContext, x: tensor, wanted: Subscripts, value: tensor) 
 
 
 def _fitted(sem: SemanticContext, value: tensor, wanted: Subscripts) -> tensor:
-    """The value without the dimensions that `None` adds, one dimension for each that stays."""
+    """The value without the dimensions that `None` adds, one dimension for each kept one."""
     shape, have = wanted.shape(), list(value.type.shape)
     while len(have) > len(shape) and have[0] == 1:
         del have[0]
@@ -272,7 +272,7 @@ def _fitted(sem: SemanticContext, value: tensor, wanted: Subscripts) -> tensor:
     if len(have) > len(shape) or any(n not in (1, m) for n, m in zip(have, shape)):
         raise value_error(
             f"could not broadcast a block of shape {list(value.type.shape)} into shape {shape}",
-            "the value of an assignment has the shape of what it replaces, or sizes of 1 in it",
+            "the value must have the shape of the elements that it replaces, or sizes of 1",
         )
     for at in sorted(wanted.new, reverse=True):
         del have[at]
@@ -302,7 +302,7 @@ _SPREAD: dict[type, Any] = {Keep: _spread_keep, Window: _spread_window, Moving: 
 
 
 def _repeated(sem: SemanticContext, value: tensor, axis: int, one: Window, size: int) -> tensor:
-    """The value beside itself, each element `step` times: [n] -> [pieces, n, step] -> [size]."""
+    """The value repeated, each element `step` times: [n] -> [pieces, n, step] -> [size]."""
     shape = value.type.shape
     before, behind = shape[:axis], shape[axis + 1 :]
     pieces = size // (one.step * one.size)
@@ -312,7 +312,7 @@ def _repeated(sem: SemanticContext, value: tensor, axis: int, one: Window, size:
 
 
 def _within(sem: SemanticContext, at: tensor, size: int) -> tensor:
-    """Numbers below `size` as they are, for others any."""
+    """Numbers below `size` unchanged, others undefined but in range."""
     if not size & (size - 1):
         return sem.and_(at, scalar_constant(sem, size - 1, int32))
     zero = scalar_constant(sem, 0, int32)
@@ -321,7 +321,7 @@ def _within(sem: SemanticContext, at: tensor, size: int) -> tensor:
 
 
 def _distance(sem: SemanticContext, one: Moving, size: int) -> tensor:
-    """How far behind the start of a slice each element of a dimension stands, around its end."""
+    """The distance of each element of a dimension from the start of a slice, modulo the size."""
     away = sem.add(sem.sub(sem.arange(0, size), one.start, False), scalar_constant(sem, size, int32), False)
     return _around(sem, away, size)
 

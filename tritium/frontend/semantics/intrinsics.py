@@ -1,4 +1,4 @@
-"""Programs, hints to the compiler, prints, assertions, inline assembly, library functions."""
+"""Program ids, hints to the compiler, prints, assertions, inline assembly, external functions, barriers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .errors import type_error, value_error
 if TYPE_CHECKING:
     from .context import SemanticContext
 
-_ttg = LazyModule("...dialects.ttg", __package__)  # no CPU kernel needs it
+_ttg = LazyModule("...dialects.ttg", __package__)  # not needed by CPU kernels
 
 __all__ = [
     "assume",
@@ -53,7 +53,7 @@ def num_programs(sem: SemanticContext, axis: Any) -> tensor:
 
 
 def hint(sem: SemanticContext, name: str, function: str, x: Any, values: Sequence[Any]) -> tensor:
-    """A promise about `x` (one number a dimension) as attribute `name` on the operation that made it."""
+    """A hint about `x` (one number a dimension) as attribute `name` on its defining operation."""
     numbers = [unwrap(v) for v in values]
     for v in numbers:
         if not isinstance(v, int) or isinstance(v, bool):
@@ -61,7 +61,7 @@ def hint(sem: SemanticContext, name: str, function: str, x: Any, values: Sequenc
         if v < 1:
             raise value_error(f"values of {function} must be 1 or more, got {v}")
     if x.__class__ is not tensor:
-        return x  # a promise about a constant says nothing new
+        return x  # a hint about a constant adds nothing
     if max(1, len(x.type.shape)) != len(numbers):
         raise value_error(f"Shape of input to {function} does not match the length of values")
     attach_hint(sem, x.handle, name, DenseElementsAttr(tuple(numbers), TensorType((len(numbers),), i32)))
@@ -69,7 +69,7 @@ def hint(sem: SemanticContext, name: str, function: str, x: Any, values: Sequenc
 
 
 def attach_hint(sem: SemanticContext, value: Value, name: str, attribute: Attribute) -> None:
-    """Note a promise about `value`; one about what a loop carries waits for the loop."""
+    """Attach a hint to the defining operation of `value`; a hint about a block argument waits for its loop."""
     op = value.defining_op
     if op is None:
         sem.argument_hints.setdefault(value, {})[name] = attribute
@@ -78,9 +78,9 @@ def attach_hint(sem: SemanticContext, value: Value, name: str, attribute: Attrib
 
 
 def transfer_hints(sem: SemanticContext, arguments: Sequence[Value], initial: Sequence[Value]) -> None:
-    """What the body of a loop promises about values it carries holds at its start too: say so where they are made.
+    """Transfer hints about loop-carried values to the operations that define their initial values.
 
-    Only of values that nothing but the loop uses: it may not run at all, and then nothing was promised.
+    Only to values without other uses: the loop may have no iterations, and then the hint need not hold.
     """
     if not sem.argument_hints:
         return
@@ -92,7 +92,7 @@ def transfer_hints(sem: SemanticContext, arguments: Sequence[Value], initial: Se
 
 
 def assume(sem: SemanticContext, condition: Any) -> None:
-    """The compiler may take the scalar `condition` to hold."""
+    """Let the compiler assume the scalar `condition`."""
     condition = sem.to_condition(condition)
     sem.builder.insert(llvm.Assume.of(condition.handle))
 
@@ -110,7 +110,7 @@ def device_print(sem: SemanticContext, prefix: str, args: Sequence[tensor], hexa
 
 
 def print_text(sem: SemanticContext, template: str, args: Sequence[tensor]) -> None:
-    """Print a text of Python's `str.format`, whose fields are `args`: numbers, and NumPy arrays for blocks."""
+    """Print a template of Python's `str.format` with the fields `args`: numbers, and NumPy arrays for blocks."""
     signed = [int(a.dtype.is_int_signed()) for a in args]
     shown = [sem.cast(a, float32) if a.dtype.is_floating() and a.dtype.primitive_bitwidth < 32 else a for a in args]
     op = tt.Print(template, False, [a.handle for a in shown], signed)
@@ -157,15 +157,15 @@ def extern_elementwise(
 
 
 def grid_dependency_wait(sem: SemanticContext) -> None:
-    """Wait for the grids in front of this one."""
+    """Wait for the grids that this one depends on."""
     sem.builder.insert(tt.GridDependencyWait())
 
 
 def grid_dependency_launch_dependents(sem: SemanticContext) -> None:
-    """Let the grids behind this one start."""
+    """Let dependent grids start."""
     sem.builder.insert(tt.GridDependencyLaunchDependents())
 
 
 def barrier(sem: SemanticContext) -> None:
-    """All threads of a program wait for each other, and see what the others wrote."""
+    """A barrier of all threads of the CTA, after which memory written before is visible to all."""
     sem.builder.insert(_ttg.Barrier(_ttg.AddrSpace.all))

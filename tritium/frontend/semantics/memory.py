@@ -30,7 +30,7 @@ PADDING = {"zero": tt.PaddingOption.pad_zero, "nan": tt.PaddingOption.pad_nan}
 
 
 def choice(table: dict[str, Any], value: Any, what: str) -> Any:
-    """The entry of `table` that the string `value` names; None for an empty one."""
+    """The entry `value` of `table`; None for an empty string."""
     value = unwrap(value)
     if not value:
         return None
@@ -40,7 +40,7 @@ def choice(table: dict[str, Any], value: Any, what: str) -> Any:
 
 
 def cache_policy(modifiers: dict[str, Any], modifier: Any, eviction: Any) -> tt.CachePolicy | None:
-    """The attribute that both hints make, None where there is nothing to say."""
+    """The attribute of both hints, None without any."""
     return tt.CachePolicy.of(choice(modifiers, modifier, "Cache modifier"), choice(EVICT, eviction, "Eviction policy"))
 
 
@@ -59,7 +59,7 @@ def load(
     eviction_policy: Any = "",
     volatile: bool = False,
 ) -> tensor:
-    """What `ptr` points to; `other` (or anything) where `mask` is false."""
+    """The elements at `ptr`; `other` (or undefined) where `mask` is false."""
     attributes: dict[str, Any] = {
         "cachePolicy": cache_policy(CACHE_LOAD, cache_modifier, eviction_policy),
         "isVolatile": True if volatile else None,
@@ -85,21 +85,21 @@ def load(
 def _pointer_hint(ptr: tensor) -> str | None:
     if ptr.dtype.is_int():
         return "an integer address becomes a pointer by .to(tl.pointer_type(dtype)); is an argument not a tensor?"
-    return "an address is what a parameter is that gets a tensor, and offsets: pointer + tl.arange(0, N)"
+    return "a parameter that is passed a tensor is a pointer; add offsets: pointer + tl.arange(0, N)"
 
 
 def _no_pointer(name: str, ptr: Any) -> Exception:
-    """The error of an access through what is no value of the language."""
+    """The error of an access through a value that is no tensor."""
     hint = None
     if isinstance(ptr, tl_tuple):
-        hint = "a comma behind a value makes a tuple of it" if len(ptr) == 1 else "take one of its elements"
+        hint = "a comma after a value makes it a tuple" if len(ptr) == 1 else "take one of its elements"
     elif hasattr(ptr, "data_ptr"):
         hint = "the parameter of a tensor has no annotation tl.constexpr"
     return type_error(f"tl.{name} takes a pointer, got {type(ptr).__name__}", hint)
 
 
 def _one_address(name: str) -> Exception:
-    """The error of a block of values, or of a mask, for one address."""
+    """The error of a block of values, or of a mask, for a scalar pointer."""
     return value_error(
         f"{name} argument cannot be block type if pointer argument is not a block",
         "the pointer needs offsets, one for each element: pointer + tl.arange(0, N)",
@@ -136,7 +136,7 @@ def _load_pointers(sem: SemanticContext, ptr: tensor, mask: Any, other: Any, att
 
 
 def _storage(sem: SemanticContext, ptr: tensor) -> tuple[tensor, Any, bool]:
-    """(pointer, element type, is bool): int1 lives in memory as a byte."""
+    """(pointer, element type, is bool): int1 is stored as a byte."""
     kind = ptr.dtype
     element = kind.element_ty
     if element is not int1:
@@ -162,7 +162,7 @@ def store(
     cache_modifier: Any = "",
     eviction_policy: Any = "",
 ) -> None:
-    """Write `value`, cast to what `ptr` points to, where `mask` holds."""
+    """Store `value`, cast to the element type of `ptr`, where `mask` holds."""
     attributes: dict[str, Any] = {
         "cachePolicy": cache_policy(CACHE_STORE, cache_modifier, eviction_policy),
     }
@@ -218,7 +218,7 @@ def _boundary(boundary_check: Any, rank: int) -> list[int] | None:
     dims = [unwrap(d) for d in (boundary_check if hasattr(boundary_check, "__iter__") else [boundary_check])]
     for d in dims:
         if not isinstance(d, int) or not 0 <= d < rank:
-            raise value_error(f"boundary_check dimension {d} is outside a block of rank {rank}")
+            raise value_error(f"boundary_check dimension {d} is out of range for a block of rank {rank}")
     if len(set(dims)) != len(dims):
         raise value_error(f"Duplicate dimension in `boundary_check`: {dims}")
     return sorted(dims)

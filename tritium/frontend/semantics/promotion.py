@@ -1,4 +1,4 @@
-"""Which type an operation of two operands computes in, and constants of a type."""
+"""Promotion: the type in which a binary operation is computed, and constants of a type."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def computation_type(
 ) -> dtype:
     """The type that `a op b` is computed in; `*_number` marks operands that are Python numbers.
 
-    A number of no higher kind (bool < integer < float) takes the other's type. Else the widest float wins: fp64,
-    fp32, fp16; two bf16 stay bf16, one makes fp32; two different fp8 make fp16. Division and remainder of floats of
-    fewer than 32 bits, or of one and an integer, are computed in fp32.
+    A number of the same or a lower kind (bool < integer < float) gets the other's type. Else the widest float wins:
+    fp64, fp32, fp16; two bf16 stay bf16, one gives fp32; two different fp8 give fp16. Division and remainder of floats
+    of fewer than 32 bits, or of one and an integer, are computed in fp32.
     """
     if a_number is not b_number:
         number, other = (a, b) if a_number else (b, a)
@@ -77,9 +77,9 @@ def computation_type(
 
 
 def number_type(x: Any) -> dtype:
-    """The type a Python number has by itself: int1, the first of int32 uint32 int64 uint64 that holds it, fp32, fp64.
+    """The type of a Python number: int1, the first of int32 uint32 int64 uint64 that holds it, fp32, fp64.
 
-    Floats that fp32 cannot hold without overflow or a subnormal are fp64.
+    Floats that overflow or are subnormal in fp32 are fp64.
     """
     if isinstance(x, bool):
         return int1
@@ -107,19 +107,19 @@ def scalar_constant(sem: SemanticContext, value: Any, ty: dtype) -> tensor:
         value = value.value
     if ty.is_ptr():
         return sem.cast(scalar_constant(sem, value, int64), ty)
-    if ty is float8e4b15:  # no such type in the IR: its bits are computed
+    if ty is float8e4b15:  # not a type of the IR: the bits are computed
         return sem.cast(scalar_constant(sem, value, float32), ty)
     if ty.is_int() and value.__class__ is float:
         if value != value or value in (float("inf"), float("-inf")):
             raise value_error(f"{value} has no value of type {ty}")
         value = int(value)
-    if ty.is_fp8():  # as a conversion from fp32 gives it; Triton can say what needs no rounding, and infinity
+    if ty.is_fp8():  # as converted from fp32; Triton accepts exactly representable numbers and infinity
         value = saturated(round_float(float(value), FLOATS["f32"]), ty.to_ir())
     return tensor(sem.builder.add(arith.Constant.of(value, ty.to_ir())), ty)
 
 
 def to_tensor(sem: SemanticContext, x: Any) -> tensor:
-    """A number as a scalar tensor; tensors unchanged. Raises for anything else."""
+    """A number as a scalar tensor; tensors unchanged. Raises TypeError for other values."""
     if x.__class__ is tensor:
         return x
     if x.__class__ is constexpr:
@@ -128,7 +128,7 @@ def to_tensor(sem: SemanticContext, x: Any) -> tensor:
 
 
 def to_condition(sem: SemanticContext, x: Any) -> tensor:
-    """The truth of a scalar as int1: what `if` and `while` branch on."""
+    """The truth of a scalar as int1: the condition of `if` and `while`."""
     x = to_tensor(sem, x)
     if x.type.is_block():
         if x.type.numel != 1:
@@ -163,7 +163,7 @@ def _check_pointer(a: dtype, b: dtype, allowed: bool) -> None:
 
 
 def _pointer_hint(other: dtype) -> str:
-    """What somebody meant who combined a pointer with `other`."""
+    """The hint for a pointer combined with `other`."""
     if other.is_ptr():
         return "compare or combine addresses as integers: x.to(tl.int64)"
     if other.is_floating():
@@ -183,10 +183,10 @@ def binary_operands(
     arithmetic: bool = True,
     div_or_mod: bool = False,
 ) -> tuple[tensor, tensor]:
-    """Both operands in one type and shape: numbers take the type of the other side where they fit.
+    """Both operands in one type and shape: numbers get the type of the other operand if they fit.
 
-    `*_pointer` allow pointers on that side, `arithmetic` asks for promotion. Raises for types or shapes that do not go
-    together, negative numbers with unsigned operands, numbers out of range.
+    `*_pointer` allow pointers on that side, `arithmetic` enables promotion. Raises LanguageError for incompatible types
+    or shapes, negative numbers with unsigned operands, numbers out of range.
     """
     if lhs.__class__ is tensor and rhs.__class__ is tensor:
         a, b = lhs.dtype, rhs.dtype

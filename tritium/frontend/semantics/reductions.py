@@ -1,4 +1,4 @@
-"""Operations on whole blocks: dot, reductions, scans, histograms, selection."""
+"""Dot, reductions, scans, histograms, selection."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["accumulate_into", "call_function", "dot", "histogram", "reduce", "sc
 
 
 def _warn(sem: SemanticContext, message: str) -> None:
-    """A warning at the line of the kernel that is being compiled."""
+    """Warn at the source line that is being compiled."""
     place = sem.builder.loc.file_position()
     if place is None:
         warnings.warn(message, stacklevel=3)
@@ -95,7 +95,7 @@ def dot(
         raise value_error(
             f"Input shapes should have M >= {smallest[0]}, N >= {smallest[1]} and K >= {smallest[2]},"
             f" got M = {m}, N = {n}, K = {k}",
-            "take larger blocks, masked where there is less to load, or multiply and add with tl.sum",
+            "use larger blocks with masked loads, or multiply and reduce by tl.sum",
         )
     result = block_type(_accumulator(a.dtype, acc, out_dtype), (*a.type.shape[:-2], m, n))
     acc = accumulate_into(sem, acc, result, "tl.dot")
@@ -156,7 +156,7 @@ def _accumulator(operand: dtype, acc: Any, out_dtype: Any) -> dtype:
 
 
 def accumulate_into(sem: SemanticContext, acc: Any, result: Any, name: str) -> tensor:
-    """The accumulator as a block of the type `result`: zeros where none was given."""
+    """The accumulator as a block of the type `result`: zeros if none is given."""
     acc = unwrap(acc)
     if acc is None or (acc.__class__ is not tensor and acc == 0):
         return sem.full(result.shape, 0, result.element_ty)
@@ -181,7 +181,7 @@ def _precision(sem: SemanticContext, input_precision: Any) -> Any:
 
 
 def _imprecise(sem: SemanticContext, a: tensor, b: tensor, k: int, wanted: Any) -> int | None:
-    """How many products may be added with reduced precision: for two fp8 operands only."""
+    """The number of imprecise accumulations (`max_num_imprecise_acc`), for two fp8 operands only."""
     wanted = unwrap(wanted)
     fp8 = a.dtype.is_fp8() and b.dtype.is_fp8()
     if wanted is None:
@@ -197,7 +197,7 @@ def _imprecise(sem: SemanticContext, a: tensor, b: tensor, k: int, wanted: Any) 
 
 
 def _batched_dot(sem: SemanticContext, a: tensor, b: tensor, acc: Any, *rest: Any) -> tensor:
-    """Several batch dimensions are merged into one and come back afterwards."""
+    """A dot with several batch dimensions, which are merged into one and restored after it."""
     batch = a.type.shape[:-2]
     count = math.prod(batch)
     a, b = (sem.reshape(x, (count, *x.type.shape[-2:])) for x in (a, b))
@@ -312,7 +312,7 @@ def scan(
 
 
 def histogram(sem: SemanticContext, x: tensor, num_bins: Any, mask: Any = None) -> tensor:
-    """How many elements of the integers `x` (where `mask`) equal 0, 1, …, num_bins - 1."""
+    """The number of elements of `x` (where `mask`) equal to 0, 1, …, num_bins - 1."""
     if x.__class__ is not tensor or len(x.type.shape) != 1:
         raise value_error("histogram only supports 1D input", "use tl.ravel(x)")
     if not x.dtype.is_int() or x.dtype.int_bitwidth != 32:

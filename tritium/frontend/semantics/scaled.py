@@ -1,4 +1,4 @@
-"""Matrix products of block-scaled formats."""
+"""Dot of block-scaled formats (microscaling)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["dot_scaled"]
 
-# format -> (type of the elements, or None for two to a byte; unsigned integers that may hold their bits)
+# format -> (element type, or None for two elements per byte; unsigned integers that may hold the bits)
 FORMATS = {
     "e2m1": (None, uint8),
     "e4m3": (float8e4nv, uint8),
@@ -41,7 +41,7 @@ def dot_scaled(
     rhs_k_pack: bool,
     out_dtype: Any,
 ) -> tensor:
-    """(lhs * lhs_scale) @ (rhs * rhs_scale) + acc; a scale belongs to 16 or 32 neighbours along K."""
+    """(lhs * lhs_scale) @ (rhs * rhs_scale) + acc; each scale applies to 16 or 32 adjacent elements along K."""
     lhs_format, rhs_format = _format("lhs", lhs_format), _format("rhs", rhs_format)
     _check_blocks(lhs, rhs)
     lhs, rhs = _elements(sem, "lhs", lhs, lhs_format), _elements(sem, "rhs", rhs, rhs_format)
@@ -89,7 +89,7 @@ def _check_blocks(lhs: Any, rhs: Any) -> None:
 
 
 def _elements(sem: SemanticContext, side: str, x: tensor, name: str) -> tensor:
-    """The operand with elements of the format: integers hold their bits, two of 4 bits in a byte stay as they are."""
+    """The operand with elements of the format: integers are bitcast, packed 4-bit elements are unchanged."""
     element, bits = FORMATS[name]
     if x.dtype is element or (element is None and x.dtype is bits):
         return x
@@ -118,7 +118,7 @@ def _sizes(
 
 
 def _group(side: str, scale: Any, rows: int, k: int) -> int | None:
-    """How many elements share a scale; None where all do."""
+    """The number of elements that share a scale; None for one scale."""
     if scale is None:
         return None
     if scale.__class__ is not tensor:

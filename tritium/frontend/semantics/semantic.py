@@ -25,15 +25,15 @@ __all__ = ["Semantic"]
 
 
 def _any_size(lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
-    """The least M, N and K of a matrix product, where the target has no limits."""
+    """The minimum M, N and K of a dot on targets without limits."""
     return 1, 1, 1
 
 
 class Semantic:
-    """What each operation of the language means: checks its operands, promotes and broadcasts them, emits IR.
+    """The operations of the language: check operands, promote and broadcast them, emit IR.
 
     The methods are the functions of this package's files, one family a file; those that few kernels use are imported
-    when they do. `options` may lack any of the fields read here; `debug` turns assertions on, `sanitize_overflow` (with
+    on first use. `options` may lack any of the fields read here; `debug` turns assertions on, `sanitize_overflow` (with
     `debug`) checks integer arithmetic, `check_conversions` (or `sanitize`) conversions of floats to integers.
     """
 
@@ -55,10 +55,10 @@ class Semantic:
         self.min_dot_size = getattr(options, "min_dot_size", _any_size)
 
         self.knows_warps = False
-        """Whether the program has asked how many warps it is compiled for."""
+        """True if the program depends on the number of warps."""
 
         self.argument_hints: dict[Value, dict[str, Attribute]] = {}
-        """What kernels have promised about values that loops under construction carry."""
+        """Hints about loop-carried values of loops under construction."""
 
     def binary(self, name: str, lhs: Any, rhs: Any) -> Any:
         """The operator `name` (a method of this class: add, sub, eq, …) on two operands."""
@@ -165,7 +165,7 @@ class Semantic:
     lang = LazyModule("..language.core", __package__)
 
 
-#: Methods of Triton's class that are ours by another name, or refused (`triton_methods`).
+#: Methods of Triton's class: aliases of ours, or refused (`triton_methods`).
 _TRITON_METHODS = (
     "associative_scan atom_red_typechecking_impl atomic_add atomic_and atomic_max atomic_min atomic_or "
     "atomic_xchg atomic_xor binary_op_sanitize_overflow_impl binary_op_type_checking_impl "
@@ -182,4 +182,4 @@ for _name in _TRITON_METHODS.split():
 
 
 if TYPE_CHECKING:
-    _: type[SemanticContext] = Semantic  # all that the context promises is bound, with the types it promises
+    _: type[SemanticContext] = Semantic  # mypy checks that all operations of the context are bound

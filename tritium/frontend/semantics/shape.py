@@ -1,4 +1,4 @@
-"""Shapes: broadcasting, adding and permuting dimensions, putting blocks together and apart."""
+"""Shapes: broadcasting, adding and permuting dimensions, joining and splitting blocks."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def broadcast_to(sem: SemanticContext, x: tensor, shape: Sequence[int]) -> tenso
 
 
 def broadcast_value(sem: SemanticContext, lhs: tensor, rhs: tensor) -> tuple[tensor, tensor]:
-    """Both values in the shape NumPy's rules give."""
+    """Both values broadcast by NumPy's rules."""
     a, b = lhs.type, rhs.type
     if not a.is_block() and not b.is_block():
         return lhs, rhs
@@ -176,7 +176,7 @@ def broadcast_tensors(sem: SemanticContext, *inputs: tensor) -> tuple[tensor, ..
     if not inputs:
         return ()
     head, *tail = inputs
-    for _ in range(2):  # the first round finds the common shape, the second gives it to those seen before
+    for _ in range(2):  # the first pass finds the common shape, the second broadcasts the earlier inputs to it
         for i, x in enumerate(tail):
             head, tail[i] = broadcast_value(sem, head, x)
     return (head, *tail)
@@ -195,7 +195,7 @@ def cat(sem: SemanticContext, lhs: tensor, rhs: tensor, can_reorder: bool, dim: 
     if can_reorder and rank == 1:
         ty = block_type(lhs.dtype, [2 * shape[0]])
         return tensor(sem.builder.add(tt.Cat(lhs.handle, rhs.handle, result=ty.ir)), ty)
-    # [a; b] along dim = the pair dimension of join moved in front of dim, then both merged
+    # [a; b] along dim = the pair dimension of join moved before dim, then both merged
     both = permute(sem, join(sem, lhs, rhs), [*range(dim), rank, *range(dim, rank)])
     shape[dim] *= 2
     return reshape(sem, both, shape)

@@ -1,8 +1,8 @@
-"""What stands between the brackets of `x[…]`: one subscript for each dimension of the block, and where new ones come.
+"""Subscripts of `x[…]`: one for each dimension of the block, and the positions of new dimensions.
 
-NumPy is the meaning. A dimension is kept (`:`), one of its elements is taken and the dimension goes (`i`), it is cut
-(`a:b:step` with bounds known at compile time, `s : s + N` from a run-time start), or elements are looked up by a block
-of numbers. `None` adds a dimension of size 1, `...` stands for as many `:` as are missing.
+The semantics are NumPy's. A dimension is kept (`:`), indexed and removed (`i`), sliced (`a:b:step` with bounds known
+at compile time, `s : s + N` from a run-time start), or gathered by a block of indices. `None` adds a dimension of size
+1, `...` replaces the missing `:`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["At", "Keep", "Lookup", "Moving", "Subscripts", "Window", "items_of", "parsed"]
 
-SUPPORTED = (
-    "integers, slices with compile-time bounds, x[s : s + N], None, `...` and a block of integers can stand there"
-)
+SUPPORTED = "integers, slices with compile-time bounds, x[s : s + N], None, `...` and a block of integers are supported"
 
 
 class Keep(NamedTuple):
@@ -35,7 +33,7 @@ class Keep(NamedTuple):
 
 
 class At(NamedTuple):
-    """One element, at a number from 0 to below the size of the dimension."""
+    """One element, at an index from 0 to below the size of the dimension."""
 
     index: int | tensor
     size: int = 1
@@ -50,14 +48,14 @@ class Window(NamedTuple):
 
 
 class Moving(NamedTuple):
-    """`size` neighbours from a run-time `start` on."""
+    """`size` consecutive elements from a run-time `start` on."""
 
     start: Any
     size: int
 
 
 class Lookup(NamedTuple):
-    """The elements at the numbers of a block."""
+    """The elements at the indices of a block."""
 
     index: tensor
 
@@ -85,7 +83,7 @@ class Subscripts(NamedTuple):
 
 
 def parsed(sem: SemanticContext, x: tensor, subscripts: Any) -> Subscripts:
-    """The subscripts of the block `x`. ValueError for what no block can be asked for."""
+    """The parsed subscripts of the block `x`. ValueError for unsupported ones."""
     items = items_of(subscripts)
     shape = x.type.shape
     wanted = sum(one is not None and one is not ... for one in items)
@@ -111,7 +109,7 @@ def parsed(sem: SemanticContext, x: tensor, subscripts: Any) -> Subscripts:
 
 
 def items_of(subscripts: Any) -> list[Any]:
-    """What stands between the brackets, as a list."""
+    """The subscripts as a list."""
     if isinstance(subscripts, tl_tuple):
         subscripts = subscripts.values
     elif not isinstance(subscripts, (list, tuple)):
@@ -145,7 +143,9 @@ def _one(sem: SemanticContext, one: Any, dim: int, size: int) -> One:
         return Lookup(index) if one.type.is_block() else At(index)
     hint = SUPPORTED
     if isinstance(one, bool) or (one.__class__ is tensor and one.dtype.is_bool()):
-        hint = "how many elements a mask selects is not known at compile time: use tl.where, or a masked store"
+        hint = (
+            "the number of elements that a mask selects is not known at compile time: use tl.where, or a masked store"
+        )
     what = f"a value of type {one.type}" if one.__class__ is tensor else one
     raise value_error(f"unsupported tensor index: {what}", hint)
 
@@ -187,7 +187,7 @@ def _moving(sem: SemanticContext, one: Moving, dim: int, size: int) -> One:
 
 
 def _check_together(dims: Sequence[One], new: Sequence[int]) -> None:
-    """A block of numbers stands alone: NumPy combines several in ways of their own."""
+    """Allow only one block of indices: NumPy combines several by special rules."""
     lookups = [one for one in dims if isinstance(one, Lookup)]
     if len(lookups) > 1 or (lookups and any(isinstance(one, At) for one in dims)):
         raise value_error(
@@ -209,7 +209,7 @@ def _assert_inside(sem: SemanticContext, index: tensor, low: int, high: int, wha
 
 
 def _wrapped(sem: SemanticContext, index: tensor, size: int) -> tensor:
-    """index mod size, as int32: negative numbers count from the end, no other leads outside."""
+    """index mod size, as int32: negative indices count from the end; the result is in bounds for any index."""
     if not size & (size - 1):
         return sem.and_(sem.cast(index, int32), scalar_constant(sem, size - 1, int32))
     kind = index.dtype

@@ -1,10 +1,10 @@
-"""Methods of Triton's `TritonSemantic` by their names, for functions of the language that programs define themselves:
+"""Methods of Triton's `TritonSemantic` by their names, for user-defined builtins:
 
     @tl.core.builtin
     def is_zero(x, _semantic=None):
         return _semantic.equal(x, _semantic.make_scalar(0, x.dtype))
 
-Each is one of this package's functions under another name, or refused with the function of `tl` to use.
+Each is an alias of a function of this package, or refused with the function of `tl` to use.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ broadcast_impl_shape, broadcast_impl_value = shape.broadcast_to, shape.broadcast
 
 
 def make_tensor(sem: SemanticContext, handle: Any, type: dtype) -> tensor:
-    """The value of the language that an IR value is."""
+    """An IR value as a value of the language."""
     return tensor(handle, type)
 
 
 def wrap_tensor(sem: SemanticContext, x: Any, scalar_ty: dtype, ret_shape: Sequence[int]) -> tensor:
-    """The tensor (a scalar for no shape) that an IR value is."""
+    """An IR value as a tensor, a scalar without a shape."""
     return tensor(x, shape.wrap_shape(scalar_ty, ret_shape) if ret_shape else scalar_ty)
 
 
 def to_tensor_type(sem: SemanticContext, x: Any) -> Any:
-    """A type as it is; of a value, its type; of a number, the type it has as an operand."""
+    """A type unchanged; of a value, its type; of a number, its type as an operand."""
     if isinstance(x, dtype):
         return x
     return x.type if isinstance(x, tensor) else promotion.number_type(unwrap(x))
@@ -68,7 +68,7 @@ def make_scalar(sem: SemanticContext, value: Any, ty: dtype) -> tensor:
 
 
 def check_ptr_type_impl(sem: SemanticContext, type_a: dtype, type_b: dtype, allow_ptr_a: bool) -> None:
-    """TypeError for operands of which the first is a pointer and must not be."""
+    """Raise TypeError if the first operand is a pointer and must not be."""
     promotion._check_pointer(type_a, type_b, allow_ptr_a)
 
 
@@ -118,7 +118,7 @@ atomic_max, atomic_min, atomic_xchg = map(_atomic, ("max", "min", "xchg"))
 def atom_red_typechecking_impl(
     sem: SemanticContext, ptr: tensor, val: Any, mask: Any, op: str
 ) -> tuple[tensor, tensor, tensor]:
-    """Pointer, value and mask of an atomic operation in the types and the shape that it takes."""
+    """Pointer, value and mask of an atomic operation, cast and broadcast."""
     return (ptr, *atomics._operands(sem, ptr, val, mask, op))
 
 
@@ -154,7 +154,7 @@ max_constancy = _hint("tt.constancy", "max_constancy")
 
 
 def debug_barrier(sem: SemanticContext) -> None:
-    """`tl.debug_barrier`; a program on a CPU is one thread, so nothing is emitted there."""
+    """`tl.debug_barrier`; nothing on CPUs, where a program is one thread."""
     if getattr(sem.options, "backend_name", "cpu") != "cpu":
         sem.barrier()
 
@@ -171,7 +171,7 @@ reduction = _refused("reduction", "call tl.reduce(input, axis, combine_fn, _sema
 associative_scan = _refused(
     "associative_scan", "call tl.associative_scan(input, axis, combine_fn, _semantic=_semantic, _generator=_generator)"
 )
-deduce_scale_factor = _refused("deduce_scale_factor", "call tl.dot_scaled, which finds the factor")
+deduce_scale_factor = _refused("deduce_scale_factor", "call tl.dot_scaled, which computes the factor")
 verify_scaled_shape = _refused("verify_scaled_shape", "call tl.dot_scaled, which checks the shapes")
 binary_op_sanitize_overflow_impl = _refused(
     "binary_op_sanitize_overflow_impl", "add, sub and mul check for overflow where the option sanitize_overflow asks"

@@ -1,7 +1,7 @@
 """From a Python function to a module of the tt dialect.
 
-`core` holds the visitor of one function, `unit` what the functions of a module share; how each kind of syntax is
-compiled stands in the other files, registered by node class on import (that of loops when there is one).
+`core` holds the visitor of one function, `unit` the state that the functions of a module share. The other files hold
+handlers of syntax nodes, registered by node class on import; those of loops and early exits are imported on first use.
 """
 
 from . import assign, branches, calls, expressions, operators, statements

@@ -16,7 +16,7 @@ __all__ = ["bind_target"]
 
 
 def _runtime(visitor: Visitor, value: Any) -> Any:
-    """What a plain assignment stores: numbers become run-time values, as in Triton; other constants stay."""
+    """The value that a plain assignment stores: constants that are numbers become run-time values, as in Triton."""
     if value.__class__ is tensor:
         return value
     if value.__class__ is constexpr:
@@ -29,7 +29,7 @@ def _runtime(visitor: Visitor, value: Any) -> Any:
 
 
 def _stored(visitor: Visitor, target: ast.Name, value: Any) -> Any:
-    """What a plain assignment to `target` stores: a name declared constexpr keeps what is known at compile time."""
+    """The value that a plain assignment to `target` stores: a name declared constexpr keeps compile-time values."""
     return value if target.id in visitor.declared else _runtime(visitor, value)
 
 
@@ -106,20 +106,20 @@ def _annotated(visitor: Visitor, node: ast.AnnAssign) -> None:
         )
     value = visitor.visit(node.value)
     visitor.constexpr_nodes[name] = node
-    # what is only known at run time is what it would be without the annotation, as in Triton: published kernels have
-    # such names. Where a constant is needed, its use says so
+    # the annotation of a run-time value has no effect, as in Triton: published kernels have such annotations. A use
+    # that needs a constant raises an error
     kept = isinstance(value, (constexpr, tl_tuple)) or value is None or has_handles(value)
     visitor.env[name] = value if kept else constexpr(value)
 
 
 def _declare(visitor: Visitor, node: ast.AnnAssign) -> None:
-    """`x: tl.constexpr`: assignments to x keep compile-time values as they are. Other declarations say nothing."""
+    """`x: tl.constexpr`: assignments to x keep compile-time values as they are. Other declarations have no effect."""
     if isinstance(node.target, ast.Name) and _names_constexpr(visitor, node.annotation):
         visitor.declared.add(node.target.id)
 
 
 def _names_constexpr(visitor: Visitor, annotation: ast.AST) -> bool:
-    """True for `tl.constexpr` under any name; other annotations say nothing and are not looked up."""
+    """True for `tl.constexpr` under any name; other annotations are ignored and not looked up."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         return annotation.value.split(".")[-1] == "constexpr"
     if isinstance(annotation, ast.Attribute):

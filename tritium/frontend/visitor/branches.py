@@ -95,7 +95,7 @@ def _plain_if(visitor: Visitor, node: ast.If, condition: Any) -> None:
             if problem is None:
                 merged.append((name, a, b))
             elif before.get(name, _MISSING) is _MISSING:
-                before[name] = Poisoned(*problem)  # matters only to a reader
+                before[name] = Poisoned(*problem)  # an error only where the name is read
             else:
                 raise LanguageError(*problem)
     builder.block, builder.before = place
@@ -103,7 +103,7 @@ def _plain_if(visitor: Visitor, node: ast.If, condition: Any) -> None:
     results = emit_if(visitor, condition, blocks, [a for _, a, _ in merged], [b for _, _, b in merged])
     for (name, _, _), value in zip(merged, results):
         for handle in flatten(value):
-            handle.hint = ""  # what comes of a branch is numbered, whatever it is called later
+            handle.hint = ""  # results of an if are numbered; a later assignment does not name them
         before[name] = value
 
 
@@ -118,7 +118,7 @@ def _half_defined(name: str, in_then: bool) -> Poisoned:
 def merge(
     visitor: Visitor, name: str, a: Any, b: Any, blocks: list[Block], what: str = ""
 ) -> tuple[Any, Any, tuple[str, str] | None]:
-    """The two values as ones of one type, made at the ends of the two blocks; or the problem as (message, hint)."""
+    """Two values converted to one type at the ends of the two blocks; or the problem as (message, hint)."""
     builder = visitor.builder
     sides = []
     for value, block in zip((a, b), blocks):
@@ -139,7 +139,7 @@ def _needs_making(value: Any) -> bool:
 
 
 def emit_if(visitor: Visitor, condition: Any, blocks: list[Block], then: list[Any], other: list[Any]) -> list[Any]:
-    """The `scf.if` at the builder's place; its results as values like those of `then`."""
+    """Insert the `scf.if`; its results as values of the types of `then`."""
     builder = visitor.builder
     loc = builder.loc
     yields = []
@@ -180,7 +180,7 @@ def _conditional(visitor: Visitor, node: ast.IfExp) -> Any:
     builder.loc = loc
     if has_handles(a):
         return emit_if(visitor, condition, blocks, [a], [b])[0]
-    emit_if(visitor, condition, blocks, [], [])  # the two may still do something
+    emit_if(visitor, condition, blocks, [], [])  # the branches may have side effects
     return a
 
 

@@ -1,4 +1,4 @@
-"""The builder of the frontend: names results after the Python variable that is being assigned."""
+"""The builder of the frontend: names results after the Python variable that they are assigned to."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ __all__ = ["NamingBuilder"]
 class NamingBuilder(Builder):
     """A builder that gives the results of new operations the hint `name` (None for no hint).
 
-    `remaining` is how many more it may insert: an unrolled loop can ask for any number of them. `options`
-    are those of the compile, for functions of the language that look at them.
+    `remaining` limits the operations that it may still insert, since an unrolled loop can insert any number. `options`
+    are those of the compile, for functions of the language that depend on them.
     """
 
     __slots__ = ("name", "options", "remaining")

@@ -1,7 +1,6 @@
-"""Methods of Triton's builder that need no more than their operands: `builder.create_fadd(a, b)`.
+"""Methods of Triton's builder that take operands only: `builder.create_fadd(a, b)`.
 
-Functions of the language that programs define themselves call them on `_semantic.builder`; `_C.libtriton.ir.builder`
-has the same.
+User-defined builtins call them on `_semantic.builder`; `_C.libtriton.ir.builder` has the same.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from ...ir import Builder
 
 __all__ = ["OPERATIONS", "method"]
 
-#: create_<name> -> the operation, made of the operands alone.
+#: create_<name> -> the operation, constructed from its operands.
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": arith.AddI,
     "addptr": tt.AddPtr,
@@ -63,6 +62,6 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 def method(builder: Builder, name: str) -> Callable[..., Any] | None:
-    """The method `create_…` of a builder: it inserts the operation and gives its result; None for unknown ones."""
+    """The method `create_…` of a builder, which inserts the operation and returns its result; None if unknown."""
     make = OPERATIONS.get(name.removeprefix("create_")) if name.startswith("create_") else None
     return None if make is None else lambda *operands: builder.add(make(*operands))

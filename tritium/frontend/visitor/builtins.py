@@ -1,4 +1,4 @@
-"""Python builtins that kernels may use, on compile-time values; some have a run-time form too."""
+"""Python builtins in kernels: on compile-time values, some also on run-time values."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ BUILTIN_NAMES = """
     range repr reversed round slice sorted str sum tuple type zip NotImplementedError TypeError ValueError
 """
 BUILTINS: dict[str, Any] = {name: getattr(builtins, name) for name in BUILTIN_NAMES.split()}
-"""The names kernels can use without defining them."""
+"""The builtins that kernels can use."""
 
 STATIC: dict[Any, Callable[..., Any]] = {}
-"""Python functions with their meaning inside a kernel: (semantic, args, kwargs) -> value."""
+"""Python functions and their implementation in kernels: (semantic, args, kwargs) -> value."""
 
 
 def _static(fn: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -36,7 +36,7 @@ def _static(fn: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def call_static(fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Call a Python function on compile-time values. Raises where one exists only at run time."""
+    """Call a Python function on compile-time values. Raises LanguageError for run-time values."""
     for arg in (*args, *kwargs.values()):
         if has_handles(arg):
             name = getattr(fn, "__name__", str(fn))
@@ -74,7 +74,7 @@ def items_of(x: Any) -> list[Any]:
 
 
 def _check_arguments(fn: Any, args: list[Any], kwargs: dict[str, Any], count: int) -> None:
-    """Raise what Python says where a function gets other arguments than `count` by position."""
+    """Raise Python's error unless a function gets exactly `count` positional arguments."""
     if kwargs:
         raise LanguageError(f"TypeError: {fn.__name__}() takes no argument {next(iter(kwargs))!r} in a kernel")
     if len(args) != count:
@@ -137,7 +137,7 @@ def _tuple(semantic: Semantic, args: list[Any], kwargs: dict[str, Any]) -> Any:
 def _range(semantic: Semantic, args: list[Any], kwargs: dict[str, Any]) -> Any:
     for arg in args:
         if has_handles(arg):
-            raise LanguageError("TypeError: a range over run-time values can only stand in a `for` statement")
+            raise LanguageError("TypeError: a range over run-time values can only be used in a `for` statement")
     return constexpr(builtins.range(*map(unwrap, args)))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
-from ...support.asked_target import compiling_with
+from ...support.current_target import compiling_with
 from ...support.lazy import LazyModule
 from ...support.suggestions import did_you_mean
 from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_callee
@@ -76,11 +76,11 @@ def _check_unused(node: ast.Call, fn: Any) -> None:
 
 
 def apply(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """Call whatever can be called in a kernel."""
+    """Call any callable of a kernel."""
     if fn.__class__ is constexpr:
         fn = fn.value
         if isinstance(fn, FunctionType):  # `@tl.constexpr` above a function, or a function as a compile-time argument
-            # it gets them as they are: Triton's such functions ask for their `.value`
+            # its arguments stay constexpr: such functions of Triton read `.value`
             return _in_python(visitor, fn, fn, args, kwargs)
     if fn is core.static_assert:
         return _static_assert(visitor, *args, **kwargs)
@@ -105,7 +105,7 @@ _GENERATOR: dict[Any, bool] = {}
 
 
 def takes_generator(fn: Any) -> bool:
-    """True for library functions that compile functions given to them (reductions and scans)."""
+    """True for library functions that compile their function arguments (reductions and scans)."""
     fn = getattr(fn, "__func__", fn)
     known = _GENERATOR.get(fn)
     if known is None:
@@ -127,7 +127,7 @@ def _call_python(visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, A
     owner = getattr(fn, "__self__", None)
     if isinstance(fn, MethodType) and is_value(owner) and "_semantic" in _inspect.signature(fn).parameters:
         return wrap(fn(*args, **kwargs, _semantic=visitor.semantic))  # a method that emits operations itself
-    # of the value: `list` can be looked up, and its own `__hash__`, of lists, is None
+    # the hash of the value's type: `list` is hashable although `list.__hash__` is None
     handler = STATIC.get(fn) if type(fn).__hash__ is not None else None
     if handler is not None:
         return handler(visitor.semantic, args, kwargs)
@@ -177,7 +177,7 @@ def _construct(visitor: Visitor, cls: type, args: list[Any], kwargs: dict[str, A
         return cls(*args, **kwargs, _semantic=visitor.semantic)
     if cls.__module__.startswith("tritium.") or hasattr(cls, "_flatten_ir"):
         return cls(*args, **kwargs)
-    raise LanguageError(f"TypeError: objects of class {cls.__name__} cannot be made in a kernel")
+    raise LanguageError(f"TypeError: objects of class {cls.__name__} cannot be constructed in a kernel")
 
 
 def _constexpr_call(visitor: Visitor, fn: ConstexprFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -188,7 +188,7 @@ def _constexpr_call(visitor: Visitor, fn: ConstexprFunction, args: list[Any], kw
 def _in_python(
     visitor: Visitor, fn: FunctionType, call: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
 ) -> Any:
-    """What Python makes of `call`, which runs `fn`: it may ask tensors for their types, and not compute with them."""
+    """The result of `call`, which runs `fn` in Python: it may read the types of tensors, but not compute with them."""
     try:
         with compiling_with(visitor.semantic.options):
             return wrap(call(*args, **kwargs))
@@ -199,7 +199,7 @@ def _in_python(
         other = f"tl.{fn.__name__}" if hasattr(_standard, fn.__name__) else "a function under @triton.jit"
         raise LanguageError(
             f"TypeError: constexpr function {fn.__qualname__} got a {type_text(tensors[0])} only known at run time",
-            f"what it computes with must be compile-time values; {other} takes others, too",
+            f"its arguments must be compile-time values; {other} also takes run-time values",
         ) from error
 
 
@@ -209,8 +209,8 @@ def _in_python(
 def bind_arguments(callee: SourceFunction, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The value of each parameter for a call: positional, keyword and default ones. Raises as Python would.
 
-    An annotation `tl.constexpr` asks nothing of a call inside a kernel, as in Triton: published kernels annotate blocks
-    that they pass on (`offs_m: tl.constexpr`). Where a constant is needed, its use says so.
+    A call inside a kernel does not enforce the annotation `tl.constexpr`, as in Triton: published kernels annotate
+    tensors that way (`offs_m: tl.constexpr`). A use that needs a constant raises an error.
     """
     name = callee.__name__  # type: ignore[attr-defined]
     bound: dict[str, Any] = {}

@@ -1,6 +1,6 @@
-"""The visitor of one function: local names, dispatch over syntax nodes, places of errors.
+"""The visitor of one function: local names, dispatch on the class of a syntax node, positions of errors.
 
-How each kind of node is compiled stands in the files beside this one, as functions registered with `handles`.
+The other files of the package compile the node classes, by functions registered with `handles`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["HANDLERS", "LATER", "Outcome", "UnitContext", "Visitor", "handles"]
 
 Handler = Callable[["Visitor", Any], Any]
 HANDLERS: dict[type[ast.AST], Handler] = {}
-"""What compiles each kind of syntax node."""
+"""The handler of each class of syntax nodes."""
 
 LATER: dict[str, str] = {
     "For": ".loops",
@@ -41,7 +41,7 @@ LATER: dict[str, str] = {
     **dict.fromkeys(("ClearFlags", "EarlyExitFor", "Holds", "IterationIndex"), ".early_exits"),
     **dict.fromkeys(("KeepResult", "PrepareResult", "ReturningIf", "SetFlag"), ".early_exits"),
 }
-"""Files that register what compiles nodes of these class names, imported when a kernel has one."""
+"""Files with the handlers of nodes of these class names, imported when a kernel has such a node."""
 
 HINTS: dict[type[ast.AST], str] = {
     ast.Try: "kernels raise no exceptions",
@@ -79,7 +79,7 @@ class Outcome:
 
 
 class UnitContext(Protocol):
-    """What the visitor of a function asks of the unit that it belongs to; `unit.Unit` is one."""
+    """The part of a compilation unit that visitors use; `unit.Unit` implements it."""
 
     builder: NamingBuilder
     semantic: Semantic
@@ -88,10 +88,10 @@ class UnitContext(Protocol):
     shared: int
 
     def call(self, visitor: Visitor, callee: SourceFunction, args: list[Any], kwargs: dict[str, Any], /) -> Any:
-        """Emit a call of a function of the language at the builder's place."""
+        """Emit a call of a function of the language at the insertion point."""
 
     def apply(self, visitor: Visitor, fn: Any, args: list[Any], kwargs: dict[str, Any], /) -> Any:
-        """Call whatever can be called in a kernel."""
+        """Call any callable of a kernel."""
 
     def arguments(self, visitor: Visitor, node: ast.Call, /) -> tuple[list[Any], dict[str, Any]]:
         """The values of the arguments of a call."""
@@ -100,10 +100,10 @@ class UnitContext(Protocol):
         """A unit with the same calls under way, for code that is compiled to learn its types."""
 
     def parameters(self, bound: dict[str, Any], block: Block, /) -> dict[str, Any]:
-        """The parameters inside a function: run-time parts are arguments of its block."""
+        """Parameters inside a function: their run-time parts become arguments of its block."""
 
     def cause(self, e: BaseException, /) -> BaseException | None:
-        """What an error is chained to."""
+        """The cause that an error is chained to."""
 
 
 def handles(*kinds: type[ast.AST]) -> Callable[[Handler], Handler]:
@@ -132,7 +132,7 @@ class Visitor:
         "unit",
         "unused",
     )
-    any_global = False  # whether globals that are no constexprs can be read
+    any_global = False  # True allows reading globals that are not constexpr
 
     def __init__(self, unit: UnitContext, callee: SourceFunction, env: dict[str, Any]) -> None:
         self.unit = unit
@@ -142,9 +142,9 @@ class Visitor:
         self.semantic = unit.semantic
         self.file = callee.source.shown_file
         self.node: ast.AST = callee.parse()
-        self.unused: ast.AST | None = None  # the call whose result nobody takes
+        self.unused: ast.AST | None = None  # the call whose result is not used
         self.constexpr_nodes: dict[str, ast.AST] = {}
-        self.declared: set[str] = set()  # names that are constexpr whatever is assigned to them later
+        self.declared: set[str] = set()  # names declared constexpr: assignments keep compile-time values
 
     # -- dispatch ---------------------------------------------------------------------------------------------
 
@@ -185,7 +185,7 @@ class Visitor:
     # -- names ------------------------------------------------------------------------------------------------
 
     def lookup(self, name: str) -> Any:
-        """The value of a name: local, of an enclosing function, of the module, builtin. Raises NameError."""
+        """The value of a name: local, of an enclosing function, of the module, builtin. Raises LanguageError."""
         try:
             value = self.env[name]
         except KeyError:
@@ -195,13 +195,13 @@ class Visitor:
         return value
 
     def call_callee(self, fn: Any, args: list[Any], kwargs: dict[str, Any] | None = None) -> Any:
-        """Call a function of the language at the builder's place; its value."""
+        """Call a function of the language at the insertion point; its value."""
         return self.unit.call(self, fn, args, kwargs or {})
 
     # -- errors -----------------------------------------------------------------------------------------------
 
     def frames(self, node: ast.AST) -> list[CallFrame]:
-        """The calls that led to `node`, without those inside the library when a user's function made them."""
+        """The calls that led to `node`; frames of library functions called by user functions are left out."""
         frames = [*self.unit.frames, CallFrame(self.callee.__name__, self.callee.source, node)]  # type: ignore[attr-defined]
         inside = [*self.unit.callers, self.callee]
         while len(frames) > 1 and isinstance(inside[-1], LanguageFunction):
@@ -214,7 +214,7 @@ class Visitor:
         return CompilationError(message, self.frames(node), hint)
 
     def wrapped(self, node: ast.AST, e: Exception) -> CompilationError:
-        """The error that a library function or an operator on constants raised, with its place."""
+        """An error raised by a library function or an operator on constants, as an error at `node`."""
         if isinstance(e, LanguageError):
             kind = UnsupportedLanguageConstruct if isinstance(e, UnsupportedUse) else CompilationError
             return kind(e.message, self.frames(node), e.hint)

@@ -1,4 +1,4 @@
-"""How the statements that `frontend.desugar` makes of early exits are compiled."""
+"""Compile the statements that `frontend.desugar` lowers early exits to."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__: list[str] = []
 _loops = LazyModule(".loops", __package__)
 _ranges = LazyModule(".ranges", __package__)
 
-MAX_SHARED = 64  # run-time ifs of a module both branches of which compile the statements after them
+MAX_SHARED = 64  # run-time ifs per module that compile the statements after them in both branches
 
 
 # -- flags --------------------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def _early_exit_for(visitor: Visitor, node: EarlyExitFor) -> None:
     if not isinstance(iterator, core.range):
         _unroll(visitor, node, _loops.unrolled_items(iterator))
         return
-    _ranges.loop_attributes(iterator)  # hints have no meaning here, mistakes in them have
+    _ranges.loop_attributes(iterator)  # the hints have no effect on a while, but wrong ones are errors
     bounds = _ranges.bounds_of(visitor, iterator)
     _ranges.bind_counters(visitor, node.live.removeprefix("live"), bounds)
     if isinstance(node.target, ast.Name) and node.target.id not in visitor.env and _loops.is_read_after(visitor, node):
@@ -106,7 +106,7 @@ def _iteration_index(visitor: Visitor, node: IterationIndex) -> Any:
 
 
 class _Seen(BaseException):
-    """A return was met; ends the search for its type."""
+    """Raised at the first `return` of a trial compile; `value` has its type."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -125,7 +125,7 @@ def _keep_result(visitor: Visitor, node: KeepResult) -> None:
 
 @handles(PrepareResult)
 def _prepare_result(visitor: Visitor, node: PrepareResult) -> None:
-    """Compile the loop for the type of what it returns alone, then make an undefined value of that type."""
+    """Find the type of the result by a trial compile of the loop, then bind an undefined value of that type."""
     found = _first_result(visitor, node)
     if has_handles(found):
         undefined = [visitor.builder.add(ub.Poison(result=h.type)) for h in flatten(found)]

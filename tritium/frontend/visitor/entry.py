@@ -23,14 +23,14 @@ Path = tuple[int, ...]
 
 
 def _check_parameters(fn: SourceFunction) -> None:
-    """CompilationError for a parameter that contradicts itself."""
+    """Raise CompilationError for a parameter with contradicting annotations."""
     for number, p in enumerate(fn.params):
         if p.is_constexpr and not {number, p.name}.isdisjoint(getattr(fn, "do_not_specialize", ())):
             frame = CallFrame(fn.__name__, fn.source, fn.parse())  # type: ignore[attr-defined]
             raise CompilationError(
                 f"{p.name} marked as constexpr and listed in do_not_specialize",
                 [frame],
-                "every value of a constexpr parameter is a kernel of its own: take it out of do_not_specialize",
+                "each value of a constexpr parameter makes its own kernel: remove it from do_not_specialize",
             )
 
 
@@ -42,13 +42,13 @@ def ast_to_ttir(
     options: Any = None,
     name: str | None = None,
 ) -> builtin.Module:
-    """Compile the kernel `fn` to a module with one public function and private ones for what it calls.
+    """Compile the kernel `fn` to a module with one public function and a private one for each function it calls.
 
     `signature` maps parameter names to type strings (`"*fp32"`, `"i32"`, `"constexpr"`, a tuple of them for a tuple);
     `constants` maps parameters to their compile-time values, `attrs` to `[[name, value], …]` of argument attributes
     such as `["tt.divisibility", 16]`; both are keyed by name, position or path (`(2,)`, `(3, 0)` inside a tuple).
     `options.debug` and friends are read by the semantics; `name` is the symbol, by default that of the function.
-    Raises CompilationError with the place in the source.
+    Raises CompilationError with the position in the source.
     """
     _check_parameters(fn)
     unit = Unit(options)
@@ -82,7 +82,7 @@ def kernel_returns(fn: SourceFunction) -> CompilationError:
 
 
 class Arguments:
-    """Makes the arguments of the kernel: block arguments for run-time ones, constants for the others."""
+    """Create the arguments of the kernel: block arguments for run-time ones, constants for the others."""
 
     def __init__(
         self, fn: SourceFunction, constants: Mapping[Any, Any], attrs: Mapping[Any, Any], options: Any
@@ -131,7 +131,7 @@ class Arguments:
         return value
 
     def _check_supported(self, ty: Any, name: str) -> None:
-        """Targets have some of the 8-bit floats only."""
+        """Refuse 8-bit floats that the target does not support."""
         ty = getattr(ty, "block_type", ty)
         element = getattr(getattr(ty, "scalar", ty), "element_ty", ty)
         if self.fp8 and isinstance(element, dtype) and element.is_fp8() and element.name not in self.fp8:
@@ -151,7 +151,7 @@ class Arguments:
 
 
 def _names(ty: Any, name: str, count: int) -> list[str]:
-    """What the parts of an argument are called: those of a descriptor as its attributes."""
+    """Names of the parts of an argument; those of a descriptor are named after its attributes."""
     if not isinstance(ty, (tensor_descriptor_type, descriptor_argument_type)):
         return [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
     rank = len(ty.block_type.shape)

@@ -1,4 +1,4 @@
-"""Expressions that name, build or take apart values: constants, names, attributes, subscripts, tuples, strings."""
+"""Expressions without operators: constants, names, attributes, subscripts, tuples, strings, comprehensions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _attribute(visitor: Visitor, node: ast.Attribute) -> Any:
         if not hasattr(constexpr, name):
             owner = owner.value
     if name == "value" and (owner is None or isinstance(owner, (dtype, SourceFunction))):
-        return owner  # compile-time values that are kept without a constexpr around them
+        return owner  # compile-time values that are not wrapped in constexpr
     try:
         found = getattr(owner, name)
     except AttributeError:
@@ -100,7 +100,7 @@ def _element(owner: Any, index: Any) -> Any:
     if not isinstance(i, int):
         raise LanguageError(f"TypeError: the index of a tuple must be an integer, not {type_text(index)}")
     if not -len(owner.values) <= i < len(owner.values):
-        raise LanguageError(f"IndexError: index {i} is outside a tuple of {len(owner.values)}")
+        raise LanguageError(f"IndexError: index {i} is out of range for a tuple of {len(owner.values)}")
     return owner.values[i]
 
 

@@ -1,8 +1,8 @@
 """Loops: `for` over ranges (run-time and unrolled), over tuples, and `while`.
 
-What a loop carries is known before its body is compiled: the names that the body may assign and that have a
-run-time value before it. A compile-time value stays one for as long as the body leaves it alone; when it does
-not, the body is compiled again with that name carried.
+A loop carries the names that its body may assign and that have a run-time value before it, which is known before the
+body is compiled. A compile-time value that the body does not change stays one; if the body changes it, the body is
+compiled again with that name carried.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from .values import (
 
 __all__ = ["is_read_after", "iterator_of", "unrolled_items"]
 
-MAX_UNROLL = 1 << 14  # steps of a static loop; more is a mistake that would take minutes to compile
+MAX_UNROLL = 1 << 14  # iterations of an unrolled loop; more would take minutes to compile
 
 
 class Carried:
-    """The values a loop carries: names, what they are before, and the block arguments they become inside."""
+    """The loop-carried values: names, initial values, and the block arguments they become inside."""
 
     def __init__(self, visitor: Visitor, names: list[str]) -> None:
         self.names = names
@@ -66,11 +66,11 @@ class Carried:
             visitor.env[name] = new
 
     def place(self, loc: Location) -> Location:
-        """Where the loop is, named after what it computes: the last of its values."""
+        """The location of the loop, named after the last of its results."""
         return NameLoc(self.names[-1], loc) if self.names else loc
 
     def leave(self, visitor: Visitor) -> list[Value]:
-        """The handles the names have at the end of the body; raises where a type has changed."""
+        """The IR values of the names at the end of the body. Raises LanguageError where a type has changed."""
         out: list[Value] = []
         for name, before in zip(self.names, self.initial):
             after = materialize(visitor.env[name], visitor.semantic) if name in visitor.env else None
@@ -86,7 +86,7 @@ class Carried:
         return out
 
     def name_results(self, op: Operation) -> None:
-        """Several results of a loop have one name in text: that of the last."""
+        """Name several results of a loop by one name, that of the last."""
         if len(op.results) > 1:
             for result in op.results:
                 result.hint = ""
@@ -104,7 +104,7 @@ class Carried:
 
 
 def _candidates(visitor: Visitor, node: ast.stmt, forced: set[str], exclude: list[str]) -> list[str]:
-    """What a loop carries, in the order in which the names came into being before it."""
+    """The names that a loop carries, in the order in which they were first assigned."""
     names = []
     assigned = frozenset(assigned_names(node))
     for name, value in visitor.env.items():
@@ -116,7 +116,7 @@ def _candidates(visitor: Visitor, node: ast.stmt, forced: set[str], exclude: lis
 
 
 def _changed_constants(visitor: Visitor, node: ast.stmt, before: dict[str, Any], carried: list[str]) -> set[str]:
-    """Names whose compile-time value the body has changed: they must be carried after all."""
+    """Names whose compile-time value the body has changed, which must be carried."""
     changed = set()
     for name in assigned_names(node):
         if name in carried or name not in before or before[name].__class__ is Poisoned:
@@ -137,7 +137,7 @@ def _carriable(name: str, value: Any) -> None:
 
 
 def _forget_new(visitor: Visitor, before: dict[str, Any], targets: list[str]) -> None:
-    """Back to the names before the loop; those first assigned inside it explain themselves when read after it."""
+    """Restore the names before the loop; reading a name first assigned inside it is an error that says so."""
     for name in [*visitor.env, *targets]:
         if name not in before:
             kind = "the loop variable" if name in targets else "assigned inside a loop only"
@@ -165,7 +165,7 @@ def _for(visitor: Visitor, node: ast.For) -> None:
 
 
 def iterator_of(visitor: Visitor, node: ast.expr) -> Any:
-    """What a `for` runs over: a range object, or a compile-time sequence."""
+    """The iterable of a `for`: a range object, or a compile-time sequence."""
     if isinstance(node, ast.Call):
         fn = unwrap(visitor.visit(node.func))
         if fn is builtins.range:
@@ -193,11 +193,11 @@ def _static_int(value: Any) -> int:
 
 
 def unrolled_items(iterator: Any) -> list[Any]:
-    """What the variable of an unrolled loop becomes: the elements of a static range or of a tuple."""
+    """The values of the variable of an unrolled loop: the elements of a static range or of a tuple."""
     if isinstance(iterator, core.static_range):
         start, stop, step = (_static_int(part) for part in (iterator.start, iterator.end, iterator.step))
         numbers = builtins.range(start, stop, step)
-        if numbers[MAX_UNROLL:]:  # told before there is a list of them, which may be more than memory holds
+        if numbers[MAX_UNROLL:]:  # before the list is made, which may not fit in memory
             raise _endless(f"more than {MAX_UNROLL:,}")
         return [constexpr(i) for i in numbers]
     items = items_of(iterator)
@@ -207,7 +207,7 @@ def unrolled_items(iterator: Any) -> list[Any]:
 
 
 def _endless(steps: str) -> LanguageError:
-    return LanguageError(f"a static loop of {steps} steps is too long to unroll", "use range or tl.range")
+    return LanguageError(f"a static loop of {steps} iterations is too long to unroll", "use range or tl.range")
 
 
 def _range_loop(visitor: Visitor, node: ast.For, iterator: Any) -> None:
@@ -247,7 +247,7 @@ def _range_loop(visitor: Visitor, node: ast.For, iterator: Any) -> None:
 
 
 def is_read_after(visitor: Visitor, node: ast.For) -> bool:
-    """Can the variable of a loop be read after it? If it had a value before, an outer loop may come back to a read."""
+    """Can the variable of a loop be read after it, or (with a value before) in a later iteration of an outer loop?"""
     name = node.target.id  # type: ignore[attr-defined]
     function = visitor.callee.parse()
     if name not in read_outside_loops(function):
@@ -258,9 +258,9 @@ def is_read_after(visitor: Visitor, node: ast.For) -> bool:
 
 
 def _variable_after(visitor: Visitor, node: ast.For, bounds: Bounds) -> Any:
-    """The variable of a loop after it, as in Python: its last value, or what the name was before if there is none.
+    """The variable of a loop after it, as in Python: its last value, or its value before if there is no iteration.
 
-    Where it was nothing, a loop without iterations leaves the first value of its range, which nobody may rely on.
+    Without a value before, a loop without iterations leaves the first value of its range, which is unspecified.
     """
     name = node.target.id  # type: ignore[attr-defined]
     if any(name in assigned_names(statement) for statement in node.body):
@@ -272,7 +272,7 @@ def _variable_after(visitor: Visitor, node: ast.For, bounds: Bounds) -> Any:
         before = materialize(before, visitor.semantic)
         if not is_value(before) or before.type != bounds[0].type:
             what = f"{type_text(before)} before the loop and {bounds[0].type} inside it"
-            return Poisoned(f"NameError: {name} is not defined here: it is {what}", "give the two names of their own")
+            return Poisoned(f"NameError: {name} is not defined here: it is {what}", "use two different names")
     last = last_value(visitor, bounds, before)
     set_hints(last, name)
     return last
@@ -297,7 +297,7 @@ def _loop_body(visitor: Visitor, node: ast.For, bounds: Bounds, carried: Carried
 
 
 def _drop_unchanged(block: Block, inits: list[Value], yields: list[Value]) -> tuple[list[Value], list[Value | None]]:
-    """Take carried values that the body hands on unchanged out of the loop.
+    """Remove loop-carried values that the body yields unchanged.
 
     `yields` is shortened in place. Returned are the initial values that stay, and for each former one the value it
     keeps, or None where the loop computes it.
@@ -340,7 +340,7 @@ def _while(visitor: Visitor, node: ast.While) -> None:
             return
         carried.leave(visitor)
         fresh = [n for n in assigned_names(node.test) if n not in carried.names and has_handles(visitor.env.get(n))]
-        inner = Carried(visitor, [*carried.names, *fresh])  # what the condition hands to the body
+        inner = Carried(visitor, [*carried.names, *fresh])  # the values that the condition passes to the body
         inner.enter(visitor, tail)
         builder.at_end(tail)
         visitor.run(node.body)

@@ -1,4 +1,4 @@
-"""What a piece of syntax assigns, reads and exits from: found once per node, kept on the node."""
+"""Names that syntax nodes assign and read, and early exits: computed once per node, cached on the node."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["assigned_names", "exits_early", "read_outside_loops", "display_name"
 
 _desugar = LazyModule("..desugar", __package__)
 
-_COMPOUND = (ast.If, ast.For, ast.While, ast.With)  # asked about themselves: what they assign is found once
+_COMPOUND = (ast.If, ast.For, ast.While, ast.With)  # cached by themselves
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def assigned_names(node: ast.AST) -> tuple[str, ...]:
-    """Names that the statements and expressions inside `node` may assign, in the order of the text.
+    """Names that the statements and expressions inside `node` may assign, in source order.
 
     The variables of comprehensions and the bodies of nested functions do not count.
     """
@@ -28,7 +28,7 @@ def assigned_names(node: ast.AST) -> tuple[str, ...]:
 
 
 def read_outside_loops(function: ast.AST) -> frozenset[str]:
-    """Names that `function` reads elsewhere than in loops which have them as their variable and do not assign them."""
+    """Names that `function` reads, except reads of a loop variable in a loop body that does not assign it."""
     found: frozenset[str] | None = getattr(function, "tritium_read_outside", None)
     if found is None:
         names: set[str] = set()
@@ -94,7 +94,7 @@ def _exits(node: ast.stmt) -> bool:
 
 
 def statements_after(node: ast.stmt, suite: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements that can run after `node`, which stands somewhere in `suite`, up to the end of `suite`."""
+    """The statements that can run after `node`, which is somewhere in `suite`, up to the end of `suite`."""
     return _after(node, suite, set()) or []
 
 
@@ -114,5 +114,5 @@ def _after(node: ast.stmt, suite: list[ast.stmt], seen: set[ast.stmt]) -> list[a
 
 
 def display_name(name: str) -> str:
-    """How errors call a local name: those that are no Python names hold what a loop returns (see `desugar`)."""
+    """A local name in error messages: one that is no Python name holds the result of a loop (see `desugar`)."""
     return name if name.isidentifier() else "what is returned"

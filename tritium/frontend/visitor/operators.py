@@ -1,4 +1,4 @@
-"""Operators: arithmetic, comparison, logic; on constants Python's own, on run-time values those of the semantics."""
+"""Operators: arithmetic, comparison, logic; Python's on constants, those of the semantics on run-time values."""
 
 from __future__ import annotations
 
@@ -97,14 +97,14 @@ def _static(visitor: Visitor, name: str, python: Any, sign: str, lhs: Any, rhs: 
 
 
 def _own_method(x: Any, name: str) -> Any:
-    """An operator that a user-defined value class brings as a function of the language."""
+    """An operator that a user-defined value class defines as a function of the language."""
     if not is_value(x) or isinstance(x, (constexpr, tl_tuple)):
         return None
     return getattr(x, name, None) if hasattr(type(x), name) else None
 
 
 def _power(visitor: Visitor, base: Any, exponent: Any) -> Any:
-    """x ** n for a small constant integer n by repeated squaring; other powers have no one meaning on a GPU."""
+    """x ** n for a small constant integer n by repeated squaring; other powers have no single definition on GPUs."""
     n = unwrap(exponent)
     if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= 64:
         raise UnsupportedUse(
@@ -211,7 +211,7 @@ def truth(value: Any) -> bool:
 
 @handles(ast.BoolOp)
 def _logic(visitor: Visitor, node: ast.BoolOp) -> Any:
-    """`a and b`: constants decide without the rest being looked at; run-time values are all computed."""
+    """`a and b`: a constant that decides short-circuits; run-time operands are all evaluated."""
     is_and = node.op.__class__ is ast.And
     result: Any = None
     value: Any = None

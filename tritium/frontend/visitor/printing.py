@@ -1,8 +1,8 @@
-"""`print` in kernels: Triton's form, which is `tl.device_print`, and Python's, on values that are known at run time.
+"""`print` in kernels: Triton's form, which is `tl.device_print`, and Python's, with run-time values.
 
-Triton's has a text first and values behind it. All else is Python's: f-strings of run-time values, `sep` and `end`,
-texts between values. A kernel for a CPU then prints what Python prints, by a template whose fields are filled when it
-runs; on GPUs the values are printed under a text that names them.
+Triton's form is a string followed by values. All else is Python's: f-strings of run-time values, `sep` and `end`,
+strings between values. A kernel for a CPU then prints what Python prints, by a template whose fields are filled at run
+time; on GPUs the values are printed after a string that names them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CONVERSIONS = {-1: "", 115: "!s", 114: "!r", 97: "!a"}
 
 
 class _Field(NamedTuple):
-    """A run-time value in a text: how it is written, and what the program calls it."""
+    """A run-time value in a text: its format, and its expression in the source."""
 
     value: tensor
     form: str
@@ -33,7 +33,7 @@ class _Field(NamedTuple):
 
 
 class _Text(NamedTuple):
-    """What one argument of `print` says."""
+    """The text of one argument of `print`."""
 
     parts: list[str | _Field]
 
@@ -44,7 +44,7 @@ def is_print(fn: Any) -> bool:
 
 
 def print_call(visitor: Visitor, node: ast.Call) -> None:
-    """print(…) with values that are known at run time, or without."""
+    """Compile `print(…)`."""
     given = [one for arg in node.args for one in _arguments(visitor, arg)]
     options = {str(k.arg): visitor.visit(k.value) for k in node.keywords}
     visitor.node = node
@@ -60,7 +60,7 @@ def print_call(visitor: Visitor, node: ast.Call) -> None:
 
 
 def _arguments(visitor: Visitor, arg: ast.expr) -> list[tuple[Any, str]]:
-    """The values that one argument stands for, with what the program calls them."""
+    """The values of one argument, each with its expression in the source."""
     name = ast.unparse(arg)
     if isinstance(arg, ast.Starred):
         return [(value, name) for value in items_of(visitor.visit(arg.value))]
@@ -68,7 +68,7 @@ def _arguments(visitor: Visitor, arg: ast.expr) -> list[tuple[Any, str]]:
 
 
 def _formatted(visitor: Visitor, node: ast.JoinedStr) -> Any:
-    """An f-string: a constant where nothing in it is known at run time only."""
+    """An f-string: a constant if it holds no run-time value."""
     parts: list[str | _Field] = []
     for part in node.values:
         if isinstance(part, ast.Constant):
@@ -88,7 +88,7 @@ def _formatted(visitor: Visitor, node: ast.JoinedStr) -> Any:
 
 
 def _check(value: tensor, conversion: str, spec: str) -> None:
-    """Is the format one of such a value? It is asked before the kernel runs."""
+    """Refuse a format that the value does not have, before the kernel runs."""
     if not spec:
         return
     if value.type.is_block() and not conversion:
@@ -110,10 +110,10 @@ def _constant(value: Any) -> Any:
 
 
 def _is_device_print(args: list[Any], options: dict[str, Any]) -> bool:
-    """A text first, then values."""
+    """Is it Triton's form: a string, then values?"""
     first = unwrap(args[0]) if args else None
     if any(name not in ("sep", "end", "flush") for name in options):
-        return True  # it knows the other options, or says that there are none
+        return True  # which knows the other options, or refuses them
     if options or not isinstance(first, str):
         return False
     return not any(isinstance(unwrap(a), (str, _Text)) for a in args[1:])
@@ -147,6 +147,6 @@ def _emit(visitor: Visitor, parts: list[str | _Field], end: str) -> None:
         semantic.print_text(template, [p.value for p in fields])
         return
     if end != "\n":
-        raise LanguageError("ValueError: print() in a kernel for a GPU ends a line", "leave `end` out")
+        raise LanguageError("ValueError: print() in a kernel for a GPU always ends the line", "omit `end`")
     text = "".join(p.name if isinstance(p, _Field) else p for p in parts)
     core.device_print(constexpr(text), *(p.value for p in fields), _semantic=semantic)

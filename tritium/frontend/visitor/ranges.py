@@ -1,4 +1,4 @@
-"""Ranges that loops run over: their bounds, how often they step, the attributes that `tl.range` asks for."""
+"""Ranges of loops: bounds, trip counts, and the attributes that `tl.range` sets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Bounds(NamedTuple):
 
 
 def bounds_of(visitor: Visitor, iterator: Any) -> Bounds:
-    """The bounds of a `tl.range`; raises for those that are no scalar integers, and for a step of zero."""
+    """The bounds of a `tl.range`; raises LanguageError unless they are scalar integers and the step is not zero."""
     semantic = visitor.semantic
     lb, ub, step = iterator.start, iterator.end, iterator.step
     down = False
@@ -66,7 +66,7 @@ def bind_counters(visitor: Visitor, place: str, bounds: Bounds) -> None:
 
 
 def _steps(visitor: Visitor, bounds: Bounds) -> tensor:
-    """The steps from the first to the last value of a range that has any, unsigned, whatever overflows."""
+    """The trip count minus one of a range that is not empty, unsigned; correct even if the difference overflows."""
     sem = visitor.semantic
     unsigned = getattr(core, f"uint{bounds.lower.dtype.int_bitwidth}")
     difference = sem.cast(sem.sub(bounds.upper, bounds.lower, False), unsigned)
@@ -82,7 +82,7 @@ def last_value(visitor: Visitor, bounds: Bounds, otherwise: Any) -> tensor:
 
 
 def loop_attributes(iterator: Any) -> dict[str, Attribute]:
-    """The attributes of an `scf.for` that a `tl.range` asks for; raises for values that they cannot have."""
+    """The attributes that a `tl.range` sets on its `scf.for`; raises LanguageError for values out of range."""
     attributes: dict[str, Attribute] = {}
     for name in ("num_stages", "loop_unroll_factor"):
         number = unwrap(getattr(iterator, name, None))
@@ -96,7 +96,7 @@ def loop_attributes(iterator: Any) -> dict[str, Attribute]:
         if name == "num_stages" and not 0 <= number <= MAX_STAGES:
             raise LanguageError(
                 f"ValueError: num_stages must be 0 to {MAX_STAGES}, got {number}",
-                "every stage takes a buffer in shared memory for each load; 2 to 7 are usual, 1 is no pipelining",
+                "each stage needs a buffer in shared memory for each load; 2 to 7 are usual, 1 disables pipelining",
             )
         attributes[f"tt.{name}"] = IntegerAttr(number, i32)
     for name in ("disallow_acc_multi_buffer", "flatten", "warp_specialize"):

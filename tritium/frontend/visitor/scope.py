@@ -1,4 +1,4 @@
-"""Names from outside the function, and what of the outside a kernel may read."""
+"""Lookup of names that are not local to a function, and which globals a kernel may read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ALLOWED = (
 
 
 class Poisoned:
-    """Stands for a name that has no usable value; reading it reports `message`."""
+    """The value of a name that has no usable value; reading it raises LanguageError with `message`."""
 
     __slots__ = ("hint", "message")
 

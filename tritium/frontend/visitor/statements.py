@@ -1,4 +1,4 @@
-"""Statements without control flow of their own: expressions, assertions, `with`, `pass`."""
+"""Simple statements and `with`: expressions, assertions, `pass`."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def _assert(visitor: Visitor, node: ast.Assert) -> None:
 
 @handles(ast.With)
 def _with(visitor: Visitor, node: ast.With) -> Outcome | None:
-    """Context managers that the language offers; they may emit operations on entry and exit."""
+    """Context managers; they may emit operations on entry and exit."""
     entered: list[Any] = []
     for item in node.items:
         manager = visitor.visit(item.context_expr)
         if not hasattr(manager, "__enter__"):
-            raise LanguageError(f"TypeError: a value of type {type_text(manager)} cannot stand in a `with` statement")
+            raise LanguageError(f"TypeError: a value of type {type_text(manager)} cannot be used in a `with` statement")
         value = manager.__enter__()
         entered.append(manager)
         if item.optional_vars is not None:

@@ -1,6 +1,6 @@
-"""Subscripts of blocks: `x[…]`, and assignment to it, which binds the name `x` to a new block.
+"""Subscripts of tensors: `x[…]`, and assignment to it, which binds the name `x` to a new tensor.
 
-Blocks are values: who had the old one keeps it.
+Tensors are values: other names of the old one keep it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["assign_element", "indices", "update_element"]
 _kinds = LazyModule("..semantics.subscripts", __package__)
 
 _TOTAL = (ast.Add, ast.Sub, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
-"""Operators that no element can make trap."""
+"""Operators that never trap."""
 
 
 def indices(visitor: Visitor, node: ast.AST) -> list[Any]:
@@ -39,7 +39,7 @@ def _index(visitor: Visitor, node: ast.AST) -> Any:
     length = _length(node)
     if length is None or node.step is not None:
         raise LanguageError(
-            "ValueError: unsupported tensor index: a slice from a run-time start must say how long it is",
+            "ValueError: unsupported tensor index: a slice with a run-time start needs a constant length",
             "write x[s : s + N] with a constant N, or make the bounds tl.constexpr",
         )
     return _kinds.Moving(found.start, visitor.visit(length))
@@ -66,7 +66,7 @@ def _same(a: ast.AST, b: ast.AST) -> bool:
 
 
 def _container(visitor: Visitor, target: ast.Subscript) -> Any:
-    """The block that an assignment to an element is about."""
+    """The tensor whose element is assigned."""
     if not isinstance(target.value, ast.Name):
         raise visitor.unsupported(
             target,

@@ -1,4 +1,4 @@
-"""What somebody probably meant: hints for names that the language does not have, and for calls that do not fit."""
+"""Suggestions: hints for names that the language does not have, and for calls with wrong arguments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DTYPES = {
     "short": "int16",
 }
 
-# what values have in torch and NumPy
+# methods of tensors in torch and NumPy
 _METHODS = {
     "item": "a scalar block needs no item(); reduce blocks with tl.sum or tl.max",
     "size": "use x.shape",
@@ -45,7 +45,7 @@ _METHODS = {
     "pow": "use x * x, or libdevice.pow of triton.language.extra",
 }
 
-# what modules of functions on arrays have
+# functions of array libraries
 _FUNCTIONS = {
     **{name: f"its name is tl.{dtype}" for name, dtype in _DTYPES.items()},
     "bool": "its name is tl.int1",
@@ -59,7 +59,7 @@ _FUNCTIONS = {
     "empty": "use tl.zeros(shape, dtype)",
     "eye": "use (i[:, None] == i[None, :]).to(dtype), where i is tl.arange(0, N)",
     "full_like": "use tl.full(x.shape, value, x.dtype)",
-    "index_select": "load from the places: tl.load(pointer + index)",
+    "index_select": "load the elements: tl.load(pointer + index)",
     "inf": 'use float("inf")',
     "len": "use x.shape[0]",
     "linspace": "use start + tl.arange(0, N) * step",
@@ -90,7 +90,7 @@ _FUNCTIONS = {
 
 
 def no_attribute(owner: Any, name: str) -> LanguageError:
-    """The error of `owner.name`, where there is no such attribute."""
+    """The error of `owner.name` for an attribute that does not exist."""
     if isinstance(owner, ModuleType):
         what = f"module {owner.__name__}"
         hint = _function_hint(owner, name)
@@ -111,7 +111,7 @@ def _function_hint(module: ModuleType, name: str) -> str | None:
 
 
 def wrong_call(fn: Any, args: list[Any], kwargs: dict[str, Any]) -> LanguageError | None:
-    """The error of a call whose arguments a function of the language does not take; None where it takes them."""
+    """The error of a call whose arguments do not match the signature; None if they do."""
     signature = _inspect.signature(fn)
     known = {name: p for name, p in signature.parameters.items() if not name.startswith("_")}
     try:

@@ -1,4 +1,4 @@
-"""The unit of compilation: one module, the functions in it, the calls under way."""
+"""The unit of compilation: one module, its functions, and the stack of calls being compiled."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .values import flatten, has_handles, rebuild, set_hints, static_key, types_
 
 __all__ = ["Unit", "location_of"]
 
-MAX_RECURSION = 64  # active calls of one function; more are a recursion whose arguments change every time
+MAX_RECURSION = 64  # active calls of one function; more is a recursion with different arguments in each call
 MAX_NAME = 200  # characters of a symbol
 _NOT_IN_SYMBOLS = re.compile(r'[^ -~]|[\[\]"\\]')  # all but printable ASCII, brackets, quotes
 
 
 class Compiled:
-    """A function that is in the module: its symbol, and a value whose structure and types its result has."""
+    """A function of the module: its symbol, and a value with the structure and types of its result."""
 
     __slots__ = ("result", "symbol")
 
@@ -40,9 +40,9 @@ class Compiled:
 class Unit:
     """State shared by the visitors of all functions of one module.
 
-    `frames` and `callers` hold the calls under way (outermost first): where each was made, and from which function.
-    `places` are the functions as they will stand in the module, as in Triton: the kernel, then each where it was called
-    first; None until its body is compiled.
+    `frames` and `callers` are the stack of calls being compiled (outermost first): position and calling function.
+    `functions_in_order` are the functions in their order in the module, as in Triton: the kernel, then each at its
+    first call; None until its body is compiled.
     """
 
     apply = staticmethod(apply)
@@ -63,11 +63,11 @@ class Unit:
 
     @staticmethod
     def cause(e: BaseException) -> BaseException | None:
-        """What an error is chained to: nothing, unless the compiler itself is being debugged."""
+        """The cause that an error is chained to: none unless the frontend is being debugged."""
         return e if compilation.front_end_debugging else None
 
     def trial(self) -> Unit:
-        """A unit with the same calls under way, for code that is compiled to learn its types."""
+        """A unit with the same stack of calls, for a trial compile that finds types."""
         unit = self.__class__(self.options)
         unit.frames, unit.callers = list(self.frames), list(self.callers)
         return unit
@@ -75,7 +75,7 @@ class Unit:
     # -- calls ------------------------------------------------------------------------------------------------
 
     def call(self, visitor: Visitor, callee: SourceFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """Emit a call at the builder's place; the function is compiled on its first call with such arguments."""
+        """Emit a call at the insertion point; the function is compiled on its first call with such arguments."""
         bound = bind_arguments(callee, args, kwargs)
         key = (id(callee), *map(static_key, bound.values()))
         compiled = self.functions.get(key)
@@ -117,7 +117,7 @@ class Unit:
 
     @staticmethod
     def parameters(bound: dict[str, Any], block: Block) -> dict[str, Any]:
-        """The parameters inside the function: run-time parts are the block's arguments."""
+        """Parameters inside a function: their run-time parts become arguments of its block."""
         env: dict[str, Any] = {}
         at = 0
         for name, value in bound.items():
@@ -130,7 +130,7 @@ class Unit:
         return env
 
     def compile_body(self, callee: SourceFunction, env: dict[str, Any], block: Block) -> Any:
-        """Compile the statements of `callee` into `block`, the return included; the value it returns."""
+        """Compile the statements of `callee` into `block`, with the `tt.return`; the value it returns."""
         tree = callee.parse()
         builder = self.builder
         builder.at_end(block)
@@ -157,7 +157,7 @@ class Unit:
         return func
 
     def insert_function(self, func: tt.Func, position: int) -> None:
-        """Put a function into the module, in front of those of later places."""
+        """Insert a function into the module, before those of later positions."""
         self.functions_in_order[position] = func
         later = next((f for f in self.functions_in_order[position + 1 :] if f is not None), None)
         if later is None:

@@ -1,4 +1,4 @@
-"""What the visitor knows of values: which are compile-time, how run-time ones turn into IR values and back."""
+"""Values of the language in the visitor: compile-time or run-time, flattened to IR values and rebuilt from them."""
 
 from __future__ import annotations
 
@@ -105,14 +105,14 @@ def types_of(values: Iterable[Value]) -> list[Type]:
 
 
 def rebuild(like: Any, handles: list[Value]) -> Any:
-    """A value of the type of `like` made of other IR values."""
+    """A value of the type of `like` built from other IR values."""
     value, used = like.type._unflatten_ir(handles, 0)
     assert used == len(handles)
     return value
 
 
 def materialize(x: Any, semantic: Any) -> Any:
-    """Numbers (inside tuples too) as run-time tensors; values that already are, and other constants, unchanged."""
+    """Numbers (inside tuples too) as run-time tensors; run-time values and other constants unchanged."""
     if isinstance(x, constexpr) and isinstance(x.value, NUMBERS):
         return semantic.to_tensor(x)
     if isinstance(x, tl_tuple):
@@ -129,7 +129,7 @@ def with_items(x: Any, items: list[Any]) -> Any:
 
 
 def same_static(a: Any, b: Any) -> bool:
-    """True when two compile-time values are one: same kind, equal content."""
+    """True when two compile-time values have the same class and equal content."""
     a, b = unwrap(a), unwrap(b)
     if a is b:
         return True
@@ -141,7 +141,7 @@ def same_static(a: Any, b: Any) -> bool:
 
 
 def static_key(x: Any) -> Any:
-    """A hashable identity of an argument for naming specializations: type of run-time values, content of others."""
+    """A hashable key of an argument for specialization: the type of run-time values, the content of others."""
     kind = x.__class__
     if kind is tensor:
         return x.type.mangle()
@@ -161,7 +161,7 @@ def static_key(x: Any) -> Any:
 
 
 def type_text(x: Any) -> str:
-    """How error messages call the type of a value."""
+    """The type of a value in error messages."""
     if has_handles(x):
         return str(x.type)
     x = unwrap(x)
@@ -169,7 +169,7 @@ def type_text(x: Any) -> str:
 
 
 def set_hints(x: Any, name: str) -> None:
-    """Name the IR values of `x` after the Python variable, where they have no name yet."""
+    """Name the IR values of `x` after the Python variable, unless they have a name."""
     if x.__class__ is tensor:
         if x.handle.hint is None:
             x.handle.hint = name
@@ -180,7 +180,7 @@ def set_hints(x: Any, name: str) -> None:
 
 
 def check_same_type(what: str, a: Any, b: Any, first: str, second: str) -> None:
-    """Raise where two values that must merge differ in type."""
+    """Raise LanguageError where two values that must merge differ in type."""
     same = a.type == b.type if is_value(a) and is_value(b) else a is b
     if not same:
         raise LanguageError(f"{what}: {first} has type {type_text(a)}, {second} has type {type_text(b)}")

@@ -12,7 +12,7 @@ from ...support import InternalError
 from ...support.dataclasses import dataclass, field, is_dataclass
 from ...support.lazy import LazyModule
 from ..operation import Operation
-from ..traits import ISOLATED, LOOP, SYMBOL
+from ..traits import ISOLATED, SYMBOL
 
 __all__ = [
     "ANY",
@@ -26,7 +26,7 @@ __all__ = [
     "counting",
     "functions_of",
     "has_any",
-    "has_loops",
+    "has_interface",
     "level_of",
     "pass_on",
     "rows_from",
@@ -148,6 +148,11 @@ def rows_from(package: str) -> Callable[..., Pass]:
     return row
 
 
+def has_interface(interface: type[Operation]) -> Callable[[Operation], bool]:
+    """For `when` of a row: there is an operation that implements `interface`."""
+    return lambda module: any(isinstance(op, interface) for op in module.walk())
+
+
 def has_any(*names: str, argument: str = "") -> Callable[[Operation], bool]:
     """For `when` of a row: there is an operation of one of these names ("ttng.": of that dialect), or a function with
     an argument whose type begins with the text `argument`."""
@@ -164,11 +169,6 @@ def has_any(*names: str, argument: str = "") -> Callable[[Operation], bool]:
         return any(op.name in exact for op in module.walk())
 
     return found
-
-
-def has_loops(module: Operation) -> bool:
-    """For `when` of a row: there is a loop."""
-    return any(op.traits & LOOP for op in module.walk())
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialects import scf, tt
+from ...dialects import tt
 from ...dialects.arith import AndI, Select
-from ...ir import CHANGED, PURE, Operation, Rule, Touched, Value, element_type, i1, rule
+from ...ir import CHANGED, PURE, CountedLoop, IfLike, Operation, Rule, Touched, Value, element_type, i1, rule
 from ..regions import is_inside, splice
 from .constants import constant, splat_of
 from .scf_while import WHILE_RULES
@@ -17,7 +17,7 @@ __all__ = ["SCF_RULES", "selectable"]
 # -- if -----------------------------------------------------------------------------------------------------------
 
 
-@rule(scf.If)
+@rule(IfLike)
 def if_known(op: Any) -> Any:
     """if true { a } else { b } = a, if false { a } else { b } = b"""
     c = splat_of(op.condition)
@@ -30,7 +30,7 @@ def if_known(op: Any) -> Any:
     return Touched(values, moved)
 
 
-@rule(scf.If)
+@rule(IfLike)
 def if_condition_inside(op: Any) -> Any:
     """if p { f(p) } else { g(p) } = if p { f(true) } else { g(false) }"""
     p = op.condition
@@ -59,7 +59,7 @@ def selectable(value: Value) -> bool:
     return not isinstance(element, tt.TensorDescType)
 
 
-@rule(scf.If)
+@rule(IfLike)
 def if_result_from_outside(op: Any) -> Any:
     """r = if p { yield x } else { yield x } is x, and { yield x } else { yield y } is select(p, x, y); unused r is
     removed"""
@@ -86,7 +86,7 @@ def if_result_from_outside(op: Any) -> Any:
     return Touched([replaced[i] if v is None else v for i, v in enumerate(spread)], [new, *selects, *needless])
 
 
-@rule(scf.If)
+@rule(IfLike)
 def if_empty_else(op: Any) -> Any:
     """if p { a } else { } = if p { a }"""
     block = op.else_block
@@ -96,11 +96,11 @@ def if_empty_else(op: Any) -> Any:
     return CHANGED
 
 
-@rule(scf.If)
+@rule(IfLike)
 def if_nested(op: Any) -> Any:
     """if p { if q { a } } = if p & q { a }, where q comes from outside"""
     inner = op.then_block.first
-    if op.results or op.else_block is not None or inner.__class__ is not scf.If or inner.next is not op.then_block.last:
+    if op.results or op.else_block is not None or not isinstance(inner, IfLike) or inner.next is not op.then_block.last:
         return None
     if inner.results or inner.else_block is not None or inner.condition.block is op.then_block:
         return None
@@ -108,21 +108,21 @@ def if_nested(op: Any) -> Any:
     moved, _ = splice(inner.then_block, inner, [])
     inner.erase()
     op.parent.insert_before(both, op)
-    op.set_operand(0, both.result)
+    op.set_condition(both.result)
     return Touched(CHANGED, [both, *moved])
 
 
-@rule(scf.If)
+@rule(IfLike)
 def if_same_condition(op: Any) -> Any:
     """if p { a } else { b }; if p { c } else { d } = if p { a; c } else { b; d }"""
     first = op.prev
-    if first.__class__ is not scf.If or first.condition is not op.condition:
+    if first.__class__ is not op.__class__ or first.condition is not op.condition:
         return None
     types = [r.type for r in (*first.results, *op.results)]
-    new = scf.If.build(op.condition, types, with_else=bool(types or first.else_block or op.else_block))
+    new = op.build(op.condition, types, with_else=bool(types or first.else_block or op.else_block))
     new.loc, new.attributes = op.loc, {**first.attributes, **op.attributes}
     for source, early, late in zip(new.regions, first.regions, op.regions):
-        _run_both(source, early, late, first)
+        _run_both(new, source, early, late, first)
     op.parent.insert_before(new, op)
     n = len(first.results)
     for old, result in zip(first.results, new.results):
@@ -135,7 +135,7 @@ def if_same_condition(op: Any) -> Any:
     return Touched(list(new.results[n:]), [new, *regions])
 
 
-def _run_both(target: Any, early: Any, late: Any, first: Any) -> None:
+def _run_both(made: IfLike, target: Any, early: Any, late: Any, first: Any) -> None:
     """Fill `target` with the operations of `early` and then `late`, in which the results of `first` are its yielded
     values."""
     if not target.blocks:
@@ -154,13 +154,13 @@ def _run_both(target: Any, early: Any, late: Any, first: Any) -> None:
             for r, v in zip(first.results, values):
                 r.replace_uses_where(v, lambda user, late=late: is_inside(user, late))  # type: ignore[misc]
         yielded += values
-    block.append(scf.Yield(yielded))
+    block.append(made.make_yield(yielded))
 
 
 # -- for ----------------------------------------------------------------------------------------------------------
 
 
-@rule(scf.For)
+@rule(CountedLoop)
 def for_few(op: Any) -> Any:
     """a loop with no iterations is its initial values; one with a single iteration is its body"""
     n = op.trip_count()
@@ -188,11 +188,11 @@ def _feeds_only_itself(arg: Value, index: int, body: Any) -> bool:
     return all(v not in seen or i == index for i, v in enumerate(body.last.operands))
 
 
-@rule(scf.For)
+@rule(CountedLoop)
 def for_carried_values(op: Any) -> Any:
     """a carried value that never changes is its initial value; a dead one, or one equal to another, is removed"""
     body = op.body
-    inits, args, yields = op.operands[3:], body.args[1:], body.last.operands
+    inits, args, yields = op.init_args, body.args[1:], op.yielded
     replaced: dict[int, Value] = {}
     outside: dict[int, Value] = {}
     first: dict[tuple[Value, Value], int] = {}

@@ -8,8 +8,8 @@
 from __future__ import annotations
 
 from ...dialects.ttg_context import num_ctas
-from ...ir import MemoryAccess, Operation, Pass, check_order, is_descriptor_store, is_register_dot
-from ...ir.passes import has_any, has_loops, rows_from
+from ...ir import IfLike, LoopLike, MemoryAccess, Operation, Pass, check_order, is_descriptor_store, is_register_dot
+from ...ir.passes import has_any, has_interface, rows_from
 from . import PACKAGES
 
 __all__ = ["LATER", "LOWERING", "ORDER", "nvidia_ttgir_pipeline"]
@@ -107,13 +107,15 @@ _LOOPS = [
         "fuse-nested-loops", "Fuse loop nests that request it, to pipeline across outer iterations", when=_flattens
     ),
     _general("canonicalize", "Bring loops into canonical form before hoisting"),
-    _general("licm", "Hoist loop-invariant layout conversions", when=has_loops),
+    _general("licm", "Hoist loop-invariant layout conversions", when=has_interface(LoopLike)),
     _general("canonicalize", "Simplify hoisted operations"),
-    _pipeline("combine-tensor-select-and-if", "Merge selects into branches", when=has_any("scf.if")),
+    _pipeline("combine-tensor-select-and-if", "Merge selects into branches", when=has_interface(IfLike)),
 ]
 """Loops, before software pipelining; since Ampere."""
 
-_LOOPS_WITHOUT_ASYNC_COPIES = [_general("licm", "Hoist loop-invariant layout conversions", when=has_loops)]
+_LOOPS_WITHOUT_ASYNC_COPIES = [
+    _general("licm", "Hoist loop-invariant layout conversions", when=has_interface(LoopLike))
+]
 """Loops on GPUs without asynchronous copies."""
 
 _CLEANUP = [
@@ -170,12 +172,12 @@ LOWERING = [
     _pipeline(
         "combine-tensor-select-and-if",
         "Merge selects that software pipelining created",
-        when=has_any("scf.if"),
+        when=has_interface(IfLike),
     ),
     _memory(
         "speculate-loads",
         "Issue loads of a branch before its memory-dependent condition is known",
-        when=has_any("scf.if"),
+        when=has_interface(IfLike),
     ),
     _async_wait(
         "hoist-waits",

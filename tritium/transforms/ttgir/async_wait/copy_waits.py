@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....analysis.dataflow import propagate
 from ....dialects import ttg
 from ....ir import BlockArgument, Builder, CountedLoop, Operation, Value, is_pure
 from ..loops import set_number
@@ -48,18 +49,20 @@ class _Count:
     def __init__(self, token: Value, at: Any) -> None:
         self.seen: dict[Value, int] = {}
         self.found: list[int] = []
-        work: list[tuple[Value, Any, int]] = [(token, at, 0)]
-        while work:
-            value, sink, count = work.pop()
-            if self.seen.get(value, count + 1) <= count:
-                continue
-            self.seen[value] = count
-            work += self.step(value, sink, count)
+        propagate([(token, at, 0)], self.visit)
 
     @property
     def fewest(self) -> int:
         """The minimum."""
         return min(self.found, default=0)
+
+    def visit(self, at: tuple[Value, Any, int]) -> list[tuple[Value, Any, int]]:
+        """Follow a value with a count, if that is less than before."""
+        value, sink, count = at
+        if self.seen.get(value, count + 1) <= count:
+            return []
+        self.seen[value] = count
+        return self.step(value, sink, count)
 
     def step(self, value: Any, sink: Any, count: int) -> list[tuple[Value, Any, int]]:
         """Walk from `sink` back to the definition of `value`, or to the operand that a loop carries it from."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 from ....analysis.buffers import buffers_of, is_buffer
 from ....dialects import ttg, ttng
 from ....dialects.ttg_context import capability_of
-from ....ir import LOOP, WRITE, Operation, count, functions_of, memory_effects, pass_on
+from ....ir import WRITE, LoopLike, Operation, count, functions_of, memory_effects, pass_on
 
 __all__ = ["fence_insertion"]
 
@@ -77,7 +77,7 @@ def _fence(dot: Operation, values: dict, writers: dict[Operation, set[Operation]
         return False
     anchor, around = dot, dot.parent_op
     while around is not None and around.__class__ not in (ttg.WarpSpecialize, ttg.WarpSpecializePartitions):
-        if around.traits & LOOP:
+        if isinstance(around, LoopLike):
             if any(around.is_ancestor_of(op) for op in written):
                 break
             anchor = around

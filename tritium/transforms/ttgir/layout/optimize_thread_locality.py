@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....analysis.dataflow import reachable
 from ....dialects import arith, tt, ttg
 from ....dialects.ttg_context import num_warps, threads_per_warp
 from ....dialects.ttg_defaults import blocked_for
@@ -218,17 +219,13 @@ def _loop(reduction: Any) -> bool:
 
 def _depends_on_dot(value: Value, loop: Operation) -> bool:
     """Whether a value depends on a dot in the loop, whose layout is not chosen yet."""
-    work, seen = [value], {value}
-    while work:
-        op = work.pop().defining_op
-        if op is None or not loop.is_ancestor_of(op):
-            continue
-        if is_tensor_dot(op):
-            return True
-        new = [v for v in op.operands if v not in seen]
-        seen.update(new)
-        work += new
-    return False
+
+    def operands(v: Value) -> list[Value]:
+        op = v.defining_op
+        return op.operands if op is not None and loop.is_ancestor_of(op) else []
+
+    makers = [v.defining_op for v in reachable([value], operands)]
+    return any(op is not None and is_tensor_dot(op) and loop.is_ancestor_of(op) for op in makers)
 
 
 def _update(reduction: Any) -> Any:

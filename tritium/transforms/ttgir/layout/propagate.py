@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....analysis.dataflow import propagate
 from ....dialects import arith, tt, ttg
 from ....dialects.ttg_layouts import Blocked, Mma
 from ....dialects.ttg_operands import cluster_bases
@@ -89,12 +90,12 @@ class _Propagation:
         for value in anchors:
             if layout_of(value) is not None:
                 self.candidates[value] = {layout_of(value): None}
-        work = list(self.candidates)
-        while work:
-            value = work.pop()
-            layouts = list(self.candidates[value])
-            for user, i in reversed(value.uses):
-                work += self.reach(user, i, layouts)
+        propagate(list(self.candidates), self.visit)
+
+    def visit(self, value: Value) -> list[Value]:
+        """Pass the candidates of a value to its users; the values that have new candidates."""
+        layouts = list(self.candidates[value])
+        return [v for user, i in reversed(value.uses) for v in self.reach(user, i, layouts)]
 
     def reach(self, user: Operation, i: int, layouts: list[Any]) -> list[Value]:
         """The values that get new candidates if operand i of `user` may have these layouts."""

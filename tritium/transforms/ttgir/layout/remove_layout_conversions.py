@@ -31,10 +31,10 @@ from typing import Any
 from ....dialects import arith, tt, ttg
 from ....dialects.ttg_layouts import DotOperand, Mma
 from ....ir import (
-    LOOP,
     Block,
     CountedLoop,
     IfLike,
+    LoopLike,
     Operation,
     RuleTable,
     Value,
@@ -127,7 +127,7 @@ def _leave_loops(conversion: Any) -> bool:
     """Rule *invariant*."""
     place: Operation | None = None
     around = conversion.parent_op
-    while around is not None and around.traits & LOOP and not defined_in(conversion.src, around):
+    while around is not None and isinstance(around, LoopLike) and not defined_in(conversion.src, around):
         place = around
         around = around.parent_op
     if place is None or not may_change("invariant", conversion):

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....analysis.dataflow import reachable
 from ....dialects import tt, ttg
 from ....dialects.ttg_switches import is_on
 from ....ir import (
@@ -91,18 +92,14 @@ def _first_loads(region: Any) -> list[Any]:
 
 def _depends_on_memory(branch: Any) -> bool:
     """Whether the condition depends on a load or an atomic operation in the block of the branch."""
-    seen: set[Value] = set()
-    work: list[Value] = [branch.operands[0]]
-    while work:
-        value = work.pop()
+
+    def operands(value: Value) -> list[Value]:
         op = value.defining_op
-        if value in seen or op is None or op.parent is not branch.parent:
-            continue
-        if isinstance(op, PointerAccess):
-            return True
-        seen.add(value)
-        work += op.operands if op.traits & PURE else []
-    return False
+        return op.operands if op is not None and op.parent is branch.parent and op.traits & PURE else []
+
+    condition: Value = branch.operands[0]
+    makers = [value.defining_op for value in reachable([condition], operands)]
+    return any(isinstance(op, PointerAccess) and op.parent is branch.parent for op in makers)
 
 
 def _written_after(branch: Any) -> set[tuple[Value, Value | None]]:

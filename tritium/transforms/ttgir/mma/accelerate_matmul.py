@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ....analysis.dataflow import reachable
 from ....dialects import arith, tt, ttg
 from ....dialects.ttg_context import capability_of, num_warps
 from ....dialects.ttg_layouts import NvidiaMma
@@ -227,13 +228,13 @@ _MOVES = (
 
 def loaded_bits(value: Any) -> int:
     """Bits of the narrowest element type from which `value` is converted after it is loaded."""
-    seen: set[Operation] = set()
-    work = [value.defining_op]
-    while work:
-        op = work.pop()
-        if op is not None and op not in seen and _preserves_elements(op):
-            seen.add(op)
-            work += [v.defining_op for v in op.operands]
+
+    def sources(v: Value) -> list[Value]:
+        op = v.defining_op
+        return op.operands if op is not None and _preserves_elements(op) else []
+
+    makers = {v.defining_op for v in reachable([value], sources)}
+    seen = [op for op in makers if op is not None and _preserves_elements(op)]
     kinds = {op.__class__ for op in seen}
     if ttg.Fp4ToFp in kinds:
         return 4

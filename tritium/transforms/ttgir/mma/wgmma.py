@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ....analysis.dataflow import reachable
 from ....dialects import tt, ttg, ttng
 from ....dialects.ttg_context import num_warps
 from ....dialects.ttg_layouts import NvidiaMma
@@ -110,16 +111,12 @@ def _warps(dot: Any, shape: Sequence[int], columns: int) -> tuple[int, int]:
 
 def _transitive_users(op: Operation) -> set[Operation]:
     """The transitive users of an operation's results, including those nested in their regions."""
-    found: set[Operation] = set()
-    work = [user for result in op.results for user in result.users]
-    while work:
-        user = work.pop()
-        if user in found:
-            continue
-        found.add(user)
-        work += [u for result in user.results for u in result.users]
-        work += [inner for region in user.regions for block in region.blocks for inner in block]
-    return found
+
+    def users(user: Operation) -> list[Operation]:
+        inside = [inner for region in user.regions for block in region.blocks for inner in block]
+        return inside + [u for result in user.results for u in result.users]
+
+    return set(reachable([user for result in op.results for user in result.users], users))
 
 
 # -- operands -----------------------------------------------------------------------------------------------------

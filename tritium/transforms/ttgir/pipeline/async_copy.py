@@ -28,6 +28,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....analysis.axis_info import AxisInfoAnalysis
+from ....analysis.dataflow import reachable
 from ....dialects import arith, tt, ttg, ttng
 from ....dialects.constraints import bit_width
 from ....dialects.ttg_context import num_ctas, num_warps, threads_per_warp
@@ -161,14 +162,9 @@ def _stages_to_use(loop: Any, op: Operation, schedule: Schedule) -> int:
 def _is_read_by_wgmma(op: Any, layout: Any) -> bool:
     """Whether WGMMAs read the buffer directly, into the next iteration."""
     allocs = [user for user in op.result.users if user.__class__ is ttg.LocalAlloc]
-    work = [alloc.result for alloc in allocs if alloc.result.type.encoding is layout]
-    while work:
-        for user in work.pop().users:
-            if user.__class__ is ttng.WarpGroupDot:
-                return True
-            if isinstance(user, ViewLike):
-                work += user.results
-    return False
+    buffers: list[Value] = [alloc.result for alloc in allocs if alloc.result.type.encoding is layout]
+    names = reachable(buffers, lambda v: [r for user in v.users if isinstance(user, ViewLike) for r in user.results])
+    return any(user.__class__ is ttng.WarpGroupDot for v in names for user in v.users)
 
 
 # -- scalar loads ----------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any, NamedTuple
 
+from ....analysis.dataflow import reachable
 from ....analysis.trips import max_trip_count
 from ....dialects import arith, ttg, ttng
 from ....dialects.ttg_context import num_warps, threads_per_warp
@@ -155,18 +156,12 @@ def _computed_by(operand: Any) -> Any:
 
 def _depends_on(value: Value, source: Value, loop: Any) -> bool:
     """Whether a value depends on `source` in the same iteration, without side effects in between."""
-    seen: set[Value] = set()
-    work = [value]
-    while work:
-        v = work.pop()
-        if v is source:
-            return True
+
+    def operands(v: Value) -> list[Value]:
         op = v.defining_op
-        if v in seen or op is None or op.parent is not loop.body or not is_pure(op):
-            continue
-        seen.add(v)
-        work += op.operands
-    return False
+        return op.operands if op is not None and op.parent is loop.body and is_pure(op) else []
+
+    return source in reachable([value], operands)
 
 
 def _registers(first: Any, second: Any) -> int:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from ....analysis.dataflow import propagate
 from ....ir import BlockArgument, Operation, Value
 from ..loops import body_of, needed_by, number_of, set_number
 
@@ -101,13 +102,12 @@ class Schedule:
 
         With `carried`, dependences on the previous iteration count, too.
         """
-        work = [op]
-        while work:
-            user = work.pop()
-            for value in needed_by(user):
-                maker = _definition_in(user, value, carried)
-                if maker is not None and self.insert_earliest(maker, *place):
-                    work.append(maker)
+
+        def visit(user: Operation) -> list[Operation]:
+            makers = [_definition_in(user, value, carried) for value in needed_by(user)]
+            return [maker for maker in makers if maker is not None and self.insert_earliest(maker, *place)]
+
+        propagate([op], visit)
 
     def schedule_dependencies(self, loop: Any) -> None:
         """Schedule unscheduled dependences of scheduled operations at their first user."""

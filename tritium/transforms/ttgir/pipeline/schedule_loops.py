@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....analysis.dataflow import propagate
 from ....dialects import tt, ttg, ttng
 from ....ir import DEBUG, IfLike, Operation, count, is_tma_copy, may_change, pass_on
 from ....ir.dominance import ancestor_in
@@ -246,13 +247,13 @@ def _place_rest(loop: Any, schedule: Schedule, after_prologue: Cluster) -> None:
     """Schedule all other operations in the last stage, in no cluster before their operands."""
     rest = {op: after_prologue for op in body_of(loop) if op not in schedule}
     last = schedule.num_stages - 1
-    work = [op for op, place in schedule.in_order(loop) if place.stage == last]
-    while work:
-        op = work.pop()
+
+    def visit(op: Operation) -> list[Operation]:
         cluster = rest[op] if op in rest else schedule[op].cluster
-        for user in _users(loop, op):
-            if user in rest and rest[user] < cluster:
-                rest[user] = cluster
-                work.append(user)
+        later = [user for user in dict.fromkeys(_users(loop, op)) if user in rest and rest[user] < cluster]
+        rest.update(dict.fromkeys(later, cluster))
+        return later
+
+    propagate([op for op, place in schedule.in_order(loop) if place.stage == last], visit)
     for op, cluster in rest.items():
         schedule.insert(op, last, cluster)

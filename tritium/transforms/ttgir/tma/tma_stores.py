@@ -29,10 +29,10 @@ from typing import Any
 from ....dialects import gpu, tt, ttg, ttng
 from ....dialects.ttg_switches import is_on
 from ....ir import (
-    LOOP,
     READ,
     Builder,
     CountedLoop,
+    LoopLike,
     Memory,
     Operation,
     Value,
@@ -60,7 +60,7 @@ class TMAStoreOptions:
 def tma_stores(op: Operation, options: TMAStoreOptions = TMAStoreOptions()) -> bool:
     """Defer the waits for TMA stores to the next write to their buffers, in a function or all of a module."""
     changed = 0
-    for loop in [inner for inner in op.walk() if inner.traits & LOOP]:
+    for loop in [inner for inner in op.walk() if isinstance(inner, LoopLike)]:
         stores = list(_stores(loop))
         if not stores or _stages(loop, options) < 2 or not is_on(loop, "tma-store-in-flight"):
             continue
@@ -81,7 +81,7 @@ def _stores(op: Operation) -> Iterator[Any]:
     for inner in (inner for region in op.regions for block in region.blocks for inner in block):
         if is_descriptor_store(inner):
             yield inner
-        elif not inner.traits & LOOP:
+        elif not isinstance(inner, LoopLike):
             yield from _stores(inner)
 
 

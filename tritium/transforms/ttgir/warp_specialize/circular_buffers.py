@@ -29,6 +29,7 @@ from math import prod
 from operator import or_
 from typing import Any, NamedTuple
 
+from ....analysis.dataflow import reachable
 from ....analysis.scratch import scratch_bytes
 from ....dialects import arith, tt, ttg, ttng
 from ....dialects.arith_casts import ExtUI
@@ -208,13 +209,9 @@ def _readers(load: Load) -> Iterable[Operation]:
     """The readers of a load's buffer: users of its views, and the load itself where it is read to registers."""
     if load.in_registers:
         yield load.op
-    todo: list[Any] = list(load.buffers)
-    while todo:
-        for user in todo.pop().results[0].users:
-            if isinstance(user, ViewLike):
-                todo.append(user)
-            else:
-                yield user
+    names = reachable(load.buffers, lambda op: [user for user in op.results[0].users if isinstance(user, ViewLike)])
+    for op in names:
+        yield from [user for user in op.results[0].users if not isinstance(user, ViewLike)]
     yield from [buffer for buffer in load.buffers if not buffer.results[0].uses]
 
 

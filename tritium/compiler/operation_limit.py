@@ -1,4 +1,4 @@
-"""How many operations a kernel may have in a stage, and who made them when there are too many.
+"""The limit on the number of operations of a kernel in a stage (`compilation.max_operations`).
 
 A kernel that unrolls a loop of thousands of iterations, or whose passes copy what they should not, would compile for
 hours, or until there is no memory left. The frontend counts while it writes operations, the lowering to LLVM while it

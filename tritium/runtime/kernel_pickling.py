@@ -1,8 +1,8 @@
-"""Kernels in pickles.
+"""Pickling of kernels.
 
-A kernel is pickled by name, as functions are; so is what decorators make of it, and the kernel inside by the way to it.
-PyTorch's compiler pickles compiled code with a kernel whose function it
-took away (`fn = None`, `__globals__ = None`): such a one is its names and parameters, which is what launches ask for.
+A kernel is pickled by name, as functions are; so are the objects that decorators make of it, and the kernel inside them
+by the path of attributes to it. PyTorch's compiler pickles compiled code with a kernel whose function it removed
+(`fn = None`, `__globals__ = None`): such a kernel is pickled as its names and parameters, which launches use.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 
 from ..frontend.callee import Parameter, SourceFunction
 
-__all__ = ["Carried", "CarriedWrapper"]
+__all__ = ["PickledByName", "PickledWrapper"]
 
 
-class Carried(SourceFunction):
-    """What of a kernel goes into a pickle; assigning to what follows from the function says nothing."""
+class PickledByName(SourceFunction):
+    """A kernel pickled by the name of its function; assignments to attributes derived from the function are ignored."""
 
     do_not_specialize: Sequence[int | str]
     do_not_specialize_on_alignment: Sequence[int | str]
@@ -34,7 +34,7 @@ class Carried(SourceFunction):
 
     @property
     def __globals__(self) -> dict[str, Any] | None:
-        """The globals of the function's module; None where the function was taken away."""
+        """The globals of the function's module; None where the function was removed."""
         return None if self.fn is None else self.fn.__globals__
 
     @__globals__.setter
@@ -59,13 +59,13 @@ class Carried(SourceFunction):
         return _without_function, (type(self), parameters, {**names, "_repr": self._repr})  # type: ignore[attr-defined]
 
 
-class CarriedWrapper:
-    """What a decorator makes of a kernel (`fn`): pickled by the kernel's name if it has it, else as objects are."""
+class PickledWrapper:
+    """An object that a decorator makes of a kernel (`fn`): pickled by the kernel's name if that leads to it."""
 
     fn: Any
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """The way to it from the module; `copy.copy` makes another one."""
+        """The path to it from the module; `copy.copy` makes another one."""
         return _by_name(self, _innermost(self)) or super().__reduce_ex__(protocol)
 
     def __copy__(self) -> Any:
@@ -82,7 +82,7 @@ def _innermost(kernel: Any) -> Any:
 
 
 def _named(module: str, name: str, depth: int) -> Any:
-    """What is called so, without `depth` of its decorators."""
+    """The object of this name, without `depth` of its decorators."""
     found = reduce(getattr, name.split("."), sys.modules.get(module) or __import__(module, fromlist=["_"]))
     for _ in range(depth):
         found = found.fn
@@ -90,7 +90,7 @@ def _named(module: str, name: str, depth: int) -> Any:
 
 
 def _by_name(kernel: Any, function: Any) -> Any:
-    """What pickles `kernel` by the name of its Python function; None if nothing of that name leads to it."""
+    """The reduction of `kernel` to the name of its Python function; None if that name does not lead to it."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
     try:
         found = _named(module, name, 0) if module else None
@@ -102,8 +102,10 @@ def _by_name(kernel: Any, function: Any) -> Any:
     return (_named, (module, name, depth)) if found is kernel else None
 
 
-def _without_function(cls: type[Carried], parameters: list[tuple[int, str, str]], members: dict[str, Any]) -> Carried:
-    """A kernel out of a pickle that names its parameters, and cannot be compiled."""
+def _without_function(
+    cls: type[PickledByName], parameters: list[tuple[int, str, str]], members: dict[str, Any]
+) -> PickledByName:
+    """An unpickled kernel without its function: it has parameters, and cannot be compiled."""
     made = cls.__new__(cls)
     params = [Parameter(num, name, "POSITIONAL_OR_KEYWORD", None, annotation) for num, name, annotation in parameters]
     made.__dict__.update(members, fn=None, params=params, launch_metadata=None)

@@ -1,7 +1,7 @@
-"""Where the source of a kernel stands, as Triton's programs ask, and as those that write kernels say.
+"""The source position of a kernel, under Triton's attribute names.
 
-A library that makes a kernel of a template's text says by assignments where the template is, so that errors, profilers
-and debuggers show it.
+A library that generates a kernel from a template assigns the template's position, which errors, profilers and debuggers
+then show.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any
 from ..frontend.source import SourceText
 from ..support.lazy import LazyModule
 
-__all__ = ["Placed"]
+__all__ = ["SourcePosition"]
 
 _inspect = LazyModule("inspect")
 
 
-class Placed:
-    """The part of a JIT function that tells its file and lines; `source` and `fn` are those of the function."""
+class SourcePosition:
+    """The attributes of a JIT function for its file and lines."""
 
     fn: Any
     hash: str | None

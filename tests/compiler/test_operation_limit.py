@@ -17,7 +17,7 @@ from tritium import knobs
 from tritium.backends.compiler import GPUTarget
 from tritium.backends.nvidia import codegen
 from tritium.compiler import ASTSource
-from tritium.compiler.growth import check_size
+from tritium.compiler.operation_limit import check_size
 from tritium.frontend.errors import CompilationError
 from tritium.ir.parser import parse_module
 from tritium.support import TooManyOperations
@@ -135,7 +135,11 @@ def test_the_frontend_tells_the_line_that_unrolls(at_most):
     with pytest.raises(CompilationError) as error:
         lower(memory, 10_000)  # without the limit: a quarter of a million operations
     assert "the kernel has more than 500 operations" in str(error.value)
-    assert "test_growth.py" in str(error.value) and "^" in str(error.value) and "max_operations" in str(error.value)
+    assert (
+        "test_operation_limit.py" in str(error.value)
+        and "^" in str(error.value)
+        and "max_operations" in str(error.value)
+    )
 
 
 def test_a_stage_that_has_grown_names_the_operation(at_most):
@@ -166,4 +170,4 @@ def test_the_lowering_names_the_operation_that_is_too_wide(at_most):
     with pytest.raises(TooManyOperations) as error:
         lower(wide, 1 << 19)
     assert "instructions a thread, with which the kernel has more than 5,000" in str(error.value)
-    assert "test_growth.py" in str(error.value) and "tl.load(x + offs)" in str(error.value)
+    assert "test_operation_limit.py" in str(error.value) and "tl.load(x + offs)" in str(error.value)
