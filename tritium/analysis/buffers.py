@@ -1,15 +1,14 @@
-"""Which buffers in shared memory a value may stand for.
+"""Points-to analysis of buffers in shared memory.
 
-A buffer is made by `ttg.local_alloc`. Views of it (`ttg.memdesc_index` and the like), selections, results and arguments
-of regions and blocks, and the tokens of copies into it stand for it too: whoever holds one may read or write it, or
-wait for a copy that still writes. A value may stand for several:
+`ttg.local_alloc` allocates a buffer. Views (`ttg.memdesc_index` and the like), selections, results and arguments of
+regions and blocks, and tokens of asynchronous copies into it refer to it. A value may refer to several:
 
     %r = scf.for … iter_args(%b = %first) -> … {       // %b: the buffers of %first and %next
       scf.yield %next
     }
 
-This is a points-to analysis (sparse, forward: `dataflow`). Of an operation that is no branch, each result of such a
-type may be each operand of such a type.
+A sparse forward analysis (`dataflow`). A result of an operation that is no branch may refer to whatever its operands
+refer to.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ _SHARED = SharedMemorySpace()
 
 
 def is_buffer(value: Value) -> bool:
-    """A buffer in shared memory, or a token of a copy."""
+    """Whether a value is a buffer in shared memory or a token of an asynchronous copy."""
     ty = value.type
     return isinstance(ty, AsyncTokenType) or (isinstance(ty, MemDescType) and ty.memorySpace is _SHARED)
 
 
 def is_shared_alloc(op: Operation) -> bool:
-    """Whether `op` makes a buffer in shared memory."""
+    """Whether `op` allocates a buffer in shared memory."""
     return isinstance(op, ttg.LocalAlloc) and is_buffer(op.result)
 
 
 def buffers_of(func: Operation) -> dict[Value, list[Operation]]:
-    """For each value of a function that stands for buffers the operations that allocate them, in program order."""
+    """For each value of a function that may refer to buffers, their allocations in program order."""
     found = _PointsTo()
     found.solve(func)
     order = {op: i for i, op in enumerate(func.walk())}
@@ -44,14 +43,14 @@ def buffers_of(func: Operation) -> dict[Value, list[Operation]]:
 
 
 class _PointsTo(SparseForward[frozenset[Operation]]):
-    """The allocations that each value may stand for."""
+    """The allocations that each value may refer to."""
 
     def merge(self, first: frozenset[Operation], second: frozenset[Operation]) -> frozenset[Operation]:
-        """Those of both."""
+        """The union."""
         return first | second
 
     def transfer(self, op: Operation) -> None:
-        """An allocation stands for itself; any other result may be any operand."""
+        """An allocation refers to itself, any other result to what the operands refer to."""
         if is_shared_alloc(op):
             self.set_result(op.results[0], frozenset((op,)))
             return

@@ -1,7 +1,7 @@
-"""The plan by which an operation of the ttg dialect moves a tensor between layouts: asked for by all who need it.
+"""The exchange plan of a layout conversion.
 
-How much scratch a conversion needs, whether its threads wait for each other inside, and what is emitted follow from
-the same plan (`layout.exchange`), which is made once for each pair of layouts.
+The scratch size, the synchronization inside the conversion and the emitted instructions follow from one plan
+(`layout.exchange`), which is computed once for each pair of layouts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..layout.exchange import Plan, plan_exchange
 from ..layout.swizzle import MemoryPlan
 from ..support import UnsupportedOperation
 
-__all__ = ["conversion_scratch", "exchange_of", "has_ldmatrix", "has_stmatrix", "waits_inside"]
+__all__ = ["conversion_scratch", "exchange_of", "has_ldmatrix", "has_stmatrix", "synchronizes_cta"]
 
 
 def has_ldmatrix(op: Operation) -> bool:
@@ -32,7 +32,7 @@ def has_stmatrix(op: Operation) -> bool:
 
 
 def exchange_of(op: ttg.ConvertLayout) -> Plan:
-    """The plan of a conversion; i1 goes as 8 bits, pointers as 64. UnsupportedOperation where there is none."""
+    """The plan of a conversion; i1 is moved as 8 bits, pointers as 64. UnsupportedOperation if there is none."""
     ty: Any = op.src.type
     bits = max(8, element_bits(ty))
     source, target = linear_layout_of(ty), linear_layout_of(op.result.type)  # type: ignore[arg-type]
@@ -40,16 +40,16 @@ def exchange_of(op: ttg.ConvertLayout) -> Plan:
     try:
         plan = plan_exchange(source, target, bits, has_ldmatrix(op), has_stmatrix(op), only_lanes)
     except ValueError as error:
-        raise UnsupportedOperation(op, f"cannot be done: {error}") from None
+        raise UnsupportedOperation(op, f"is not supported: {error}") from None
     if isinstance(plan, MemoryPlan) and plan.sync == "cluster" and (capability_of(op) or 90) < 90:
-        raise UnsupportedOperation(op, "moves elements between blocks of a cluster, which there are from sm_90 on")
+        raise UnsupportedOperation(op, "moves elements between CTAs of a cluster, which requires sm_90")
     return plan
 
 
-def waits_inside(op: Operation) -> bool:
-    """Whether all threads of the block wait for each other while an operation with scratch runs.
+def synchronizes_cta(op: Operation) -> bool:
+    """Whether an operation with scratch synchronizes the CTA.
 
-    A conversion within warps through memory only lets the threads of each warp wait; a descriptor is built by one warp.
+    A conversion within warps through shared memory synchronizes each warp only; one warp builds a tensor map.
     """
     if isinstance(op, ttg.ConvertLayout):
         plan = exchange_of(op)

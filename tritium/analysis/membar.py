@@ -1,30 +1,25 @@
-"""Where the threads of a block must wait for each other, because one writes shared memory that another uses.
+"""CTA barriers that shared-memory hazards require: which operations need one before them, which waits one after.
 
-Followed along the program is what has been read and written since the last barrier, in bytes of shared memory. An
-operation needs a barrier in front of it where it
+A dense forward dataflow analysis (`dataflow`): the state at a point is the set of accesses to shared memory, as byte
+ranges, since the last barrier. An operation needs a barrier before it where one of its accesses is a
 
-    reads what was written    (read after write),
-    writes what was read      (write after read), or
-    writes what was written   (write after write).
+    read after write (RAW),   write after read (WAR),   or write after write (WAW)
 
-A barrier settles everything before it. An operation with scratch writes it, lets all threads wait inside, and then
-reads it: what was before is settled too, and what is left is that it reads. A conversion inside warps lets only the
-threads of a warp wait and settles nothing. A call reads and writes all the shared memory of the function it calls. What
-asynchronous copies have brought is seen by the thread that waited for them; so that others see it, a barrier follows
-every wait.
+of such an access. The rules:
 
-The copy engine and the tensor cores access shared memory, too. What is copied into a buffer must come behind what
-threads did with these bytes; whoever reads it has waited for the copy at an mbarrier himself, and needs nothing more.
-What a product reads while the threads go on (`isAsync`) flies: no barrier settles it, and it counts as read where
-products are waited for. An arrival at an mbarrier says that the threads are done with what stands in front of it: where
-one arrives for all, the others come first.
+- A barrier orders everything before it. An operation with scratch writes it, synchronizes the CTA, and reads it:
+  earlier accesses are ordered, the read remains. A conversion within warps synchronizes only warps and orders nothing.
+- A call accesses all the shared memory of its callee.
+- The data of an asynchronous copy are visible to the thread that waits for it: a barrier after the wait makes them
+  visible to the CTA.
+- A TMA load writes its buffer after what threads did with these bytes. Its readers wait at an mbarrier and need no
+  barrier. The operands of a WGMMA with `isAsync` are in flight: no barrier orders these reads, they end at a
+  `warp_group_dot_wait`. An arrival at an mbarrier by one thread for the CTA follows a barrier.
+- An atomic operation that releases begins with a barrier of its own.
+- `ttg.warp_specialize` synchronizes all warps before and after; each partition has barriers of its own in between.
 
-An atomic operation that releases begins with a barrier of its own, which settles what was before.
-
-Warps that are specialized meet before and after; each group of them waits at barriers of its own in between.
-
-Branches join what their ends left; a loop is followed until another round adds nothing, so that the end of an iteration
-is seen by the beginning of the next. Barriers that were found necessary stay, and what follows knows of them.
+Paths join by union, and loops run to a fixed point, so that the end of an iteration meets the beginning of the next. A
+barrier that was found stays, and orders accesses from then on: the function is walked until no walk finds another.
 """
 
 from __future__ import annotations
@@ -53,50 +48,50 @@ from .allocation import Allocation, Buffer, stride_bytes
 from .buffers import is_buffer
 from .dataflow import DenseForward
 
-__all__ = ["NOTHING", "Barriers", "State", "Use", "Walker", "find_barriers", "needs_barrier_before"]
+__all__ = ["NOTHING", "Barriers", "State", "Access", "HazardAnalysis", "find_barriers", "needs_barrier_before"]
 
 _exchange = LazyModule(".exchange", __package__)
 _tensormaps = LazyModule(".tensormaps", __package__)
 
 
-class Use(NamedTuple):
-    """Bytes from `first` up to `end` that are read, or written; what `flies` is read until it has been waited for."""
+class Access(NamedTuple):
+    """Bytes from `first` up to `end` that are read or written; `in_flight`: read by a WGMMA until it is waited for."""
 
     first: int
     end: int
     writes: bool
-    flies: bool = False
+    in_flight: bool = False
 
-    def clashes(self, other: Use) -> bool:
-        """Whether both touch a byte and one writes it."""
+    def conflicts(self, other: Access) -> bool:
+        """Whether both access a byte and one writes it."""
         return (self.writes or other.writes) and self.first < other.end and other.first < self.end
 
 
-State = frozenset[Use]
+State = frozenset[Access]
 NOTHING: State = frozenset()
 
 
 class Barriers(NamedTuple):
-    """Operations that need a barrier in front of them, and waits for copies that need one behind them."""
+    """Operations that need a barrier before them, and waits for copies that need one after them."""
 
     before: set[Operation]
     after: set[Operation]
 
 
-def met(state: State) -> State:
-    """What is unsettled behind a barrier."""
-    return frozenset(use for use in state if use.flies) if state else state
+def after_barrier(state: State) -> State:
+    """The state after a barrier."""
+    return frozenset(access for access in state if access.in_flight) if state else state
 
 
 def find_barriers(func: Operation, allocation: Allocation) -> Barriers:
-    """Where a function needs barriers that it does not have."""
-    walker = Walker(allocation)
-    walker.run(func, NOTHING)
-    return walker.found
+    """The barriers that a function needs and does not have."""
+    hazards = HazardAnalysis(allocation)
+    hazards.run(func, NOTHING)
+    return hazards.found
 
 
 def is_barrier(op: Operation | None) -> bool:
-    """Whether all threads of the block wait here, and see each other's shared memory after it."""
+    """Whether `op` synchronizes the CTA and makes its accesses to shared memory visible."""
     if isinstance(op, ttg.Barrier):
         return bool(op.addrSpace & ttg.AddrSpace.local)
     if op is not None and op.name == "ttng.cluster_barrier":
@@ -119,18 +114,18 @@ def _waits_for_own_copies(op: Operation | None) -> bool:
     return isinstance(op, WaitLike) and op.waits_for in (Completion.COPY_GROUP, Completion.BULK_GROUP)
 
 
-def speaks_for_all(op: Any) -> bool:
-    """Whether one thread of the block arrives at an mbarrier in the name of all; else one of each warp does."""
+def arrives_for_cta(op: Any) -> bool:
+    """Whether one thread arrives at an mbarrier for the whole CTA; otherwise one thread of each warp does."""
     if op.name == "ttng.arrive_barrier":
         return op.count % (num_warps(op) or 1) != 0  # type: ignore[no-any-return]
     return op.name == "ttng.barrier_expect"  # type: ignore[no-any-return]
 
 
-class Walker(DenseForward[State]):
-    """Follows one function; what it finds is kept from walk to walk."""
+class HazardAnalysis(DenseForward[State]):
+    """The accesses of one function that no barrier orders yet; `found` is kept from walk to walk."""
 
     bottom = NOTHING
-    verifies_monotone = False  # a barrier found later in a walk settles more than was settled before
+    verifies_monotone = False  # a barrier found in one walk orders accesses in the next
 
     def __init__(self, allocation: Allocation) -> None:
         super().__init__()
@@ -138,7 +133,7 @@ class Walker(DenseForward[State]):
         self.found = Barriers(set(), set())
 
     def merge(self, first: State, second: State) -> State:
-        """What is unsettled on either path."""
+        """The accesses on either path."""
         return first | second
 
     def run(self, func: Operation, state: State) -> None:
@@ -151,30 +146,30 @@ class Walker(DenseForward[State]):
     # -- control flow -------------------------------------------------------------------------------------------------
 
     def operation(self, op: Operation, state: State) -> State:
-        """What is unsettled behind an operation with regions."""
+        """The state after an operation with regions."""
         if isinstance(op, ttg.WarpSpecialize):
-            return self.specialize(op, state)
+            return self.warp_specialize(op, state)
         return super().operation(op, state)
 
     def transfer(self, op: Operation, state: State) -> State:
-        """What is unsettled behind an operation without control flow."""
+        """The state after an operation without control flow."""
         if is_barrier(op):
-            return met(state)
+            return after_barrier(state)
         if _waits_for_own_copies(op):
             if is_barrier(op.next) or _waits_for_own_copies(op.next) or isinstance(op.next, tt.Return):
-                return state  # the barrier there is for this one, too; what ends needs none
+                return state  # that barrier serves this wait, too; none is needed before the end
             self.found.after.add(op)
-            return met(state)
+            return after_barrier(state)
         return self.access(op, state)
 
-    def specialize(self, op: ttg.WarpSpecialize, state: State) -> State:
-        """All meet where the regions begin and where they have ended; between these, each keeps to its own memory.
+    def warp_specialize(self, op: ttg.WarpSpecialize, state: State) -> State:
+        """All warps synchronize before the regions and after them.
 
-        What they share is ordered by the barriers that the program has for it (`ttng.wait_barrier`).
+        In between, mbarriers of the program (`ttng.wait_barrier`) order accesses to memory that partitions share.
         """
         own = self.allocation.buffers.get(op)
-        if own is not None:  # what is captured
-            self.settled(op, state, [Use(own.offset, own.end, True)])
+        if own is not None:  # the captures
+            self.order(op, state, [Access(own.offset, own.end, True)])
         for region in (op.regions[0], *op.partitions.regions):
             self.region(region, NOTHING)
         return NOTHING
@@ -182,52 +177,52 @@ class Walker(DenseForward[State]):
     # -- operations ---------------------------------------------------------------------------------------------
 
     def access(self, op: Operation, state: State) -> State:
-        """What is unsettled behind an operation without control flow; a barrier is asked for where it is needed."""
+        """The state after an operation that may access shared memory; requests a barrier before it where needed."""
         own = self.allocation.buffers.get(op)
-        explicit = self.explicit(op)
+        own_accesses = self.buffer_accesses(op)
         if needs_barrier_before(op):
-            state = met(state)
-        if speaks_for_all(op) and not all(use.flies for use in state):
+            state = after_barrier(state)
+        if arrives_for_cta(op) and not all(access.in_flight for access in state):
             self.found.before.add(op)
-            state = met(state)
+            state = after_barrier(state)
         if op.name == "ttng.warp_group_dot_wait":
-            state = self.landed(op, state)
+            state = self.after_wgmma_wait(op, state)
         if isinstance(op, tt.Call):
-            uses = explicit | _both(own)
-            return self.settled(op, state, uses) | uses
+            accesses = own_accesses | _both(own)
+            return self.order(op, state, accesses) | accesses
         if own is not None and not isinstance(op, ttg.LocalAlloc):
-            return self.scratch(op, own, state, explicit)
-        if not explicit:
+            return self.scratch(op, own, state, own_accesses)
+        if not own_accesses:
             return state
         completes = op.completes if isinstance(op, MemoryAccess) else None
-        left = NOTHING if completes is Completion.MBARRIER else explicit  # waited for there
+        left = NOTHING if completes is Completion.MBARRIER else own_accesses  # waited for there
         if completes is Completion.WGMMA_GROUP:
-            left |= {use._replace(flies=True) for use in explicit}
-        return self.settled(op, state, explicit) | left
+            left |= {access._replace(in_flight=True) for access in own_accesses}
+        return self.order(op, state, own_accesses) | left
 
     @staticmethod
-    def landed(op: Any, state: State) -> State:
-        """What flew has been read now; all of it has landed where no product may still be under way."""
-        read = {use._replace(flies=False) for use in state if use.flies}
-        return (state if op.pendings else state - met(state)) | read
+    def after_wgmma_wait(op: Any, state: State) -> State:
+        """Reads in flight are complete, and ordered by barriers from now on; all of them if no WGMMA may be pending."""
+        read = {access._replace(in_flight=False) for access in state if access.in_flight}
+        return (state if op.pendings else state - after_barrier(state)) | read
 
-    def scratch(self, op: Operation, own: Buffer, state: State, explicit: State) -> State:
-        writes = frozenset([Use(own.offset, own.end, True)])
-        state = self.settled(op, state, writes | explicit)
-        left = frozenset([Use(own.offset, own.end, False)]) | explicit
-        return (met(state) if _exchange.waits_inside(op) else state | writes) | left
+    def scratch(self, op: Operation, own: Buffer, state: State, own_accesses: State) -> State:
+        writes = frozenset([Access(own.offset, own.end, True)])
+        state = self.order(op, state, writes | own_accesses)
+        left = frozenset([Access(own.offset, own.end, False)]) | own_accesses
+        return (after_barrier(state) if _exchange.synchronizes_cta(op) else state | writes) | left
 
-    def settled(self, op: Operation, state: State, uses: Iterable[Use]) -> State:
-        """What is unsettled in front of `op`, with a barrier there if one of its uses clashes."""
+    def order(self, op: Operation, state: State, accesses: Iterable[Access]) -> State:
+        """The state before the effects of `op`: after a barrier, if one of its accesses conflicts with the state."""
         if op in self.found.before:
-            return met(state)
-        if any(use.clashes(other) for use in uses for other in state if not other.flies):
+            return after_barrier(state)
+        if any(access.conflicts(other) for access in accesses for other in state if not other.in_flight):
             self.found.before.add(op)
-            return met(state)
+            return after_barrier(state)
         return state
 
-    def explicit(self, op: Operation) -> State:
-        """The buffers that an operation reads and writes."""
+    def buffer_accesses(self, op: Operation) -> State:
+        """The accesses of an operation to buffers."""
         if isinstance(op, MemoryAccess):
             touched = [(v, access.effects) for access in op.accesses for v in access.values(op)]
         elif op.traits & PURE:
@@ -236,7 +231,7 @@ class Walker(DenseForward[State]):
             effects = memory_effects(op)
             touched = [(v, effects) for v in op.operands]
         return frozenset(
-            Use(first, end, writes)
+            Access(first, end, writes)
             for value, effects in touched
             if is_buffer(value)
             for writes in (False, True)
@@ -245,7 +240,7 @@ class Walker(DenseForward[State]):
         )
 
     def bytes_of(self, value: Value) -> list[tuple[int, int]]:
-        """Where what a value stands for begins and ends; of several buffers behind each other the one selected."""
+        """The byte ranges that a value may refer to; of a constant index into several buffers, the one selected."""
         maker = value.defining_op
         if isinstance(maker, ttg.MemDescIndex):
             index, whole = constant_of(maker.index), maker.src.defining_op
@@ -261,4 +256,4 @@ class Walker(DenseForward[State]):
 def _both(buffer: Buffer | None) -> State:
     if buffer is None:
         return NOTHING
-    return frozenset(Use(buffer.offset, buffer.end, writes) for writes in (False, True))
+    return frozenset(Access(buffer.offset, buffer.end, writes) for writes in (False, True))

@@ -1,4 +1,4 @@
-"""The shared memory in which threads combine what they have: reductions, scans, histograms, gathers, atomics."""
+"""Plans and scratch sizes of reductions, scans, histograms, gathers and atomics."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ALIGNMENT = 16  # bytes: the widest access
 
 
 def _bytes(ty: Type) -> int:
-    """Of an element in shared memory; i1 takes one."""
+    """Size of an element in shared memory; 1 for i1."""
     element = element_type(ty)
     if isinstance(element, (IntegerType, FloatType)):
         return max(1, element.width // 8)
@@ -43,7 +43,7 @@ def _bytes(ty: Type) -> int:
 
 
 def array_offsets(types: Iterable[Type], elements: int) -> list[int]:
-    """Where arrays of as many elements of each type start, one behind the other; the last number is where they end."""
+    """Offsets in bytes of consecutive arrays with `elements` elements of each type; the last is their total size."""
     out = [0]
     for ty in types:
         size = -(-elements * _bytes(ty) // _ALIGNMENT) * _ALIGNMENT
@@ -57,7 +57,7 @@ def _total(types: Sequence[Type], elements: int) -> int:
 
 @contextlib.contextmanager
 def _explained(op: Any) -> Iterator[None]:
-    """Layouts that cannot be planned for are named with the operation, at its line."""
+    """Report layouts without a plan as an error at the operation."""
     try:
         yield
     except ValueError as error:
@@ -106,10 +106,10 @@ def gather_scratch(op: Any) -> int:
 
 
 def shared_how(op: Any) -> str:
-    """How the result of an atomic reaches all threads that want it.
+    """How the result of an atomic reaches all threads that use it.
 
-    "none": nobody does, or whoever does has it; "lanes": others are in the same warp; "memory": they are in other
-    warps; "cluster": they are in other blocks.
+    "none": it is unused, or each thread has its own; "lanes": by warp shuffles; "memory": across warps, through shared
+    memory; "cluster": across CTAs.
     """
     ty = op.result.type
     if not op.result.users:

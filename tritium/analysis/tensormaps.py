@@ -1,13 +1,13 @@
-"""Descriptors that a kernel makes one after the other, so that its warps can make them at the same time.
+"""Runs of tensor maps that a kernel creates, so that its warps can create them in parallel.
 
-    ttng.tensormap_create %a, …             warp 0 makes %a while warp 1 makes %b: with the last of them
+    ttng.tensormap_create %a, …             warp 0 creates %a while warp 1 creates %b
     ttng.tensormap_create %b, …
     ttng.tensormap_fenceproxy_acquire %a    warp 0
-    ttng.tensormap_fenceproxy_acquire %b    warp 1; all threads wait behind the last
+    ttng.tensormap_fenceproxy_acquire %b    warp 1; a CTA barrier follows the last one
 
-A run is what follows each other with nothing but pure operations (and places in global memory) between. Each warp
-publishes what it has made and invalidates what was cached of that place, which takes the time of a write to global
-memory and back (measured on an H200, 2026-11: about 2 us with the instructions that build it).
+A run is a sequence of such operations with only pure operations and allocations of global memory in between. Each warp
+publishes its tensor map and invalidates cached copies, which takes a round trip to global memory (measured on an H200,
+2026-11: about 2 us with the instructions that build the map).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ACQUIRE = "ttng.tensormap_fenceproxy_acquire"
 
 
 def _between(op: Operation) -> bool:
-    """Whether a run goes on behind `op`; also a barrier, which may be there for the scratch of its last creation."""
+    """Whether a run continues across `op`; a barrier may order the scratch of the last creation."""
     return bool(op.traits & PURE) or op.name in ("ttg.global_scratch_alloc", "ttg.barrier")
 
 
@@ -37,7 +37,7 @@ def ends_run(op: Operation) -> bool:
 
 
 def run_of(op: Operation) -> list[Any]:
-    """The run of operations of one name that ends with `op`, in order; none where it goes on."""
+    """The run of operations of one name that ends with `op`, in order; empty if it continues after `op`."""
     if not ends_run(op):
         return []
     found, before = [op], op.prev
@@ -49,7 +49,7 @@ def run_of(op: Operation) -> list[Any]:
 
 
 def maker_of(place: Value) -> int | None:
-    """The number in its run of the one creation of a descriptor at `place`; None where that is not known."""
+    """The index in its run of the only creation of a tensor map at `place`; None if it is unknown."""
     made = [op for op in place.users if op.name == CREATE and op.operands[0] is place]
     if len(made) != 1:
         return None
