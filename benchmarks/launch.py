@@ -15,7 +15,7 @@ from measure import Row, example, main
 import tritium
 import tritium.language as tl
 from tritium.backends.cpu import make_launcher
-from tritium.runtime.quick.preparation import preparation
+from tritium.runtime.fastpath.preparation import preparation
 from tritium.support.cores import usable_cores
 from tritium.tools.tensor_descriptor import TensorDescriptor
 from tritium.tools.timing import by_turns

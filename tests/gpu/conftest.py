@@ -22,8 +22,8 @@ from tritium.backends.nvidia import stages
 from tritium.backends.nvidia.assembler import Resources
 from tritium.runtime import cuda_launcher
 from tritium.runtime.driver import driver
+from tritium.runtime.fastpath import preparation as preparing
 from tritium.runtime.jit import JITFunction
-from tritium.runtime.quick import preparation as preparing
 
 SHARE = 12  # of the tests, one in so many runs on the emulator
 

@@ -124,7 +124,7 @@ def mirrored(value: Any, mirror: Any) -> Any:
 @contextmanager
 def launches_on(monkeypatch: Any, make_mirror: Any) -> Iterator[None]:
     """Kernels run on the GPU inside, also where they are given arrays of the CPU."""
-    settings.generation.value += 1  # what quick launchers remember
+    settings.generation.value += 1  # drops launch plans
     original = JITFunction._launch_any
 
     def launch(self: Any, grid: Any, args: tuple[Any, ...], *rest: Any) -> Any:

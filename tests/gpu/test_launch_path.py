@@ -16,7 +16,7 @@ from tritium.runtime.jit import JITFunction
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
 
-TIMES = 4  # the third launch of a kind is quick
+TIMES = 4  # the third launch of a kind takes the fast path
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_streams_by_turns_and_by_name(slow: list[int]) -> None:
     del x
 
 
-def test_graphs_hold_quick_launches(slow: list[int]) -> None:
+def test_graphs_capture_fast_path_launches(slow: list[int]) -> None:
     import torch
 
     x, out = torch.rand(4096, device="cuda"), torch.zeros(4096, device="cuda")

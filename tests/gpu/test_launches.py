@@ -36,7 +36,7 @@ def test_tensors_of_torch() -> None:
         x = (torch.rand(1001, device="cuda") * 50).to(dtype)
         for start in (0, 1):  # aligned and not
             out = torch.zeros_like(x)
-            for _ in range(3):  # the later ones are quick
+            for _ in range(3):  # the later ones take the fast path
                 launch(x[start:], out[start:])
             assert torch.equal(out[start : start + 1000], x[start : start + 1000] * 2)
 
@@ -164,7 +164,7 @@ def test_two_gpus() -> None:
     arrays = [(torch.rand(1000, device=f"cuda:{i}"), torch.zeros(1000, device=f"cuda:{i}")) for i in (0, 1)]
     for current in (0, 1):
         with torch.cuda.device(current):
-            for _ in range(3):  # the later ones are quick
+            for _ in range(3):  # the later ones take the fast path
                 for x, out in arrays:
                     x.add_(1)
                     launch(x, out)

@@ -19,7 +19,7 @@ from tritium.frontend.language.builtin import is_builtin
 from tritium.frontend.language.parameters import ANNOTATIONS, PARAMETERS
 from tritium.language.extra import cuda
 from tritium.runtime import parameters as launch_parameters
-from tritium.runtime.quick.table import LAUNCH_ONLY
+from tritium.runtime.fastpath.table import LAUNCH_ONLY
 from tritium.support.dataclasses import fields
 from tritium.support.option_classes import HINT, INSTRUMENTATION, KINDS, SEMANTIC, declared
 from tritium.support.settings import GROUPS

@@ -9,7 +9,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
-from tritium.runtime.quick.preparation import preparation
+from tritium.runtime.fastpath.preparation import preparation
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.runtime.fake import fake_backend
-from tritium.runtime.quick import preparation as preparing
+from tritium.runtime.fastpath import preparation as preparing
 
 
 @pytest.fixture(autouse=True)

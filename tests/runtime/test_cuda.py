@@ -87,7 +87,7 @@ def parameters(data: bytes) -> tuple[int, ...]:
 
 
 def test_what_the_driver_is_given(fake: FakeCuda, copy: Any) -> None:
-    for _ in range(3):  # the second launch and those after it are quick
+    for _ in range(3):  # from the second launch on by the fast path
         kernel = copy[(4, 2)](Array(), Array(BASE + 256), 1000, BLOCK=64, num_warps=2)
     assert kernel.metadata.target == GPUTarget("cuda", 90, 32)
     assert len(fake.loaded) == 1 and fake.loaded[0][:4] == b"\x7fELF" and fake.entries == ["copy"]
@@ -119,7 +119,7 @@ def test_compiled_kernels_accept_call_forms(fake: FakeCuda, copy: Any) -> None:
     assert [seen.params[:16] for seen in fake.launches] == [struct.pack("<QQ", BASE + 512, BASE + 1024)] * 18
 
 
-def test_quick_launches_see_what_changed(fake: FakeCuda, copy: Any) -> None:
+def test_fast_path_sees_changes(fake: FakeCuda, copy: Any) -> None:
     one, other = Array(), Array(BASE + 4)
     for x, y, n in ((one, one, 16), (one, one, 16), (one, other, 16), (one, one, 17), (one, one, 32), (one, one, 16)):
         copy[lambda meta: (meta["n"],)](x, y, n, BLOCK=16)
@@ -315,12 +315,12 @@ def test_arrays_of_several_devices(two: FakeCuda, copy: Any) -> None:
         ArgumentError, match=r"copy: argument 'x_ptr' is in the CPU's memory, but .* for a CUDA GPU\nhint"
     ):
         kernel[(1,)](host, host, 64)
-    for _ in range(3):  # after that the process goes on, quick launches too
+    for _ in range(3):  # after that the process continues, on the fast path too
         copy[(1,)](Array(), Array(), 64, BLOCK=64)
     assert len(two.launches) == 4
 
 
-def test_a_gpu_array_after_quick_launches_on_the_cpu(fake: FakeCuda, copy: Any) -> None:
+def test_gpu_array_after_fast_path_launches_on_the_cpu(fake: FakeCuda, copy: Any) -> None:
     x = np.zeros(64, np.float32)
     for _ in range(3):
         copy[(1,)](Array(x.ctypes.data, device="cpu"), Array(x.ctypes.data, device="cpu"), 64, BLOCK=64)

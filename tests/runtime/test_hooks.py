@@ -303,7 +303,7 @@ def test_a_hook_without_a_key(answer) -> None:
 
 
 def test_loads_and_unloads(device) -> None:
-    fill.hash = None  # with what quick launches remember
+    fill.hash = None  # and the launch plans
     gc.collect()  # kernels of tests before
     seen = []
     runtime = knobs.runtime

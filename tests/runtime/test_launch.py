@@ -1,4 +1,4 @@
-"""Launches: packing, grids, the quick way and its limits, keeping arrays alive, hooks, errors."""
+"""Launches: packing, grids, the fast path and its limits, keeping arrays alive, hooks, errors."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def test_bad_grids(count, grid, text: str) -> None:
     for _ in range(3):
         with pytest.raises(LaunchError, match=f"counter: .*{text}"):
             count[grid](out)
-        count[(1,)](out)  # and the quick way says the same
+        count[(1,)](out)  # and the fast path reports the same
 
 
 # ---- arguments ------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""When quick launches are prepared: nobody waits for their code, and few launches do without it."""
+"""Preparation of the fast path: no launch waits for its code, and few launches run without it."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from typing import Any
 import pytest
 
 from tritium.backends.nvidia.toolchain import find_tool
-from tritium.runtime.quick import preparation as preparing
-from tritium.runtime.quick.native import native_quick
-from tritium.runtime.quick.preparation import LOAD_AFTER, Preparation
+from tritium.runtime.fastpath import preparation as preparing
+from tritium.runtime.fastpath.native import native_fastpath
+from tritium.runtime.fastpath.preparation import LOAD_AFTER, Preparation
 from tritium.support import idle
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
-pytestmark = pytest.mark.skipif(native_quick() is None, reason="no native code on this machine")
+pytestmark = pytest.mark.skipif(native_fastpath() is None, reason="no native code on this machine")
 
 LAUNCHES = """
 import json, os, sys, threading
 sys.path.insert(0, sys.argv[1])
 import numpy as np
 from vector_add import add_kernel
-from tritium.runtime.quick.preparation import LOAD_AFTER, preparation
+from tritium.runtime.fastpath.preparation import LOAD_AFTER, preparation
 x, y, out = np.ones(64, np.float32), np.ones(64, np.float32), np.zeros(64, np.float32)
 def launch(times):
     for _ in range(times):
@@ -38,7 +38,7 @@ def modules():
     return {name for name in sys.modules if name.startswith(("tritium", "llvmlite"))}
 def joined():
     for thread in threading.enumerate():
-        if thread.name == "tritium-quick":
+        if thread.name == "tritium-fastpath":
             thread.join()
     return preparation.ready
 launch(1)
@@ -123,7 +123,7 @@ def test_idle_work_is_registered_once() -> None:
 
 def test_code_that_is_not_on_disk_is_compiled_later_only(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
-    monkeypatch.setattr(preparing._native, "native_quick", lambda compiles: asked.append(compiles), raising=False)
+    monkeypatch.setattr(preparing._native, "native_fastpath", lambda compiles: asked.append(compiles), raising=False)
     prepared = Preparation()
     prepared.begin()
     prepared._before_fork()
@@ -137,7 +137,7 @@ def test_packages_are_imported_before_the_thread_begins() -> None:
     """Imports of a package and of a module in it, by two threads at once, can deadlock."""
     code = """
         import sys, threading
-        from tritium.runtime.quick.preparation import Preparation
+        from tritium.runtime.fastpath.preparation import Preparation
         assert "tritium.backends.cpu" not in sys.modules
         begun = []
         threading.Thread.start = lambda self: begun.append("tritium.backends.cpu" in sys.modules)
@@ -152,7 +152,7 @@ import json, sys, threading
 from tests.backends.nvidia.fake_cuda import FakeCuda, driver_in_use
 from tests.runtime.test_cuda import BASE, Array, kernels
 from tritium.runtime import driver
-from tritium.runtime.quick.preparation import preparation
+from tritium.runtime.fastpath.preparation import preparation
 kernel = kernels()
 with driver_in_use(FakeCuda(memory={range(BASE, BASE + 4096): 0})) as fake:
     driver.reset_active()

@@ -47,7 +47,7 @@ def test_read_only_arrays_are_read_and_never_stored_to(how, interpret, tmp_path,
         kernel = tritium.jit(doubled_in_a_loop.fn)
     x, y, out = np.arange(16, dtype=np.int32), np.zeros(16, np.int32), np.full(32, 7, np.int32)
     constant = read_only(x, tmp_path, how)
-    for _ in range(4):  # by the quick way, too
+    for _ in range(4):  # by the fast path, too
         kernel[(1,)](constant, y, out, False, 16)
     np.testing.assert_array_equal(out, np.concatenate([2 * x, 2 * x]))
     for args in ((x, y, constant), (x, y, constant), (x, constant, out)):
@@ -133,7 +133,7 @@ def test_read_only_arrays_that_need_not_be_stored_to(kernel, how, interpret, tmp
     x = np.arange(2, 18, dtype=np.int32)
     constant = read_only(x, tmp_path, "memmap" if how == "view" else how)
     constant, x = (constant[4:12], x[4:12]) if how == "view" else (constant, x[:8])
-    for _ in range(4):  # by the quick way, too
+    for _ in range(4):  # by the fast path, too
         out = np.zeros(8, np.int32)
         kernel[(1,)](constant, out, 0, 8)
         np.testing.assert_array_equal(out, x)

@@ -9,22 +9,22 @@ from typing import Any
 import pytest
 
 from tritium.runtime import torch_abi
-from tritium.runtime.quick.native import native_quick
-from tritium.runtime.quick.text import FIELDS, FRAME_HEAD
+from tritium.runtime.fastpath.native import native_fastpath
+from tritium.runtime.fastpath.text import FIELDS, FRAME_HEAD
 from tritium.runtime.torch_layout import address_by, find_layout
 
 torch = pytest.importorskip("torch")
 pytestmark = [
     pytest.mark.torch,
-    pytest.mark.skipif(native_quick() is None, reason="no native code on this machine"),
+    pytest.mark.skipif(native_fastpath() is None, reason="no native code on this machine"),
     pytest.mark.skipif(not hasattr(torch, "_lazy_clone"), reason="a torch that is not read from memory"),
 ]
 
 _Ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 
 
-class Row:
-    """The row of native code for tensors like `first`; torch's functions refuse, and are counted."""
+class Guard:
+    """The guard of native code for tensors like `first`; torch's functions refuse, and are counted."""
 
     def __init__(self, first: Any) -> None:
         address = torch_abi.functions_for(first)
@@ -36,12 +36,12 @@ class Row:
         self._words = (ctypes.c_uint64 * len(words))(*words)
         fields = {
             "type": id(type(first)),
-            "spot": FRAME_HEAD | 8 << 32,
+            "slot": FRAME_HEAD | 8 << 32,
             "object": torch_abi.state_of(first),
             "call": ctypes.addressof(self._words),
             "extra": first.element_size() << 32 | 0xFFFFFFFF,
         }
-        self._row = (ctypes.c_int64 * len(FIELDS["row"]))(*(fields.get(name, 0) for name in FIELDS["row"]))
+        self._guard = (ctypes.c_int64 * len(FIELDS["guard"]))(*(fields.get(name, 0) for name in FIELDS["guard"]))
 
     def _count(self, tensor: Any, place: Any) -> int:
         self.asked += 1
@@ -49,12 +49,14 @@ class Row:
 
     def read(self, tensor: Any) -> int | None:
         """The address that is packed; None where torch was asked."""
-        native = native_quick()
+        native = native_fastpath()
         assert native is not None
         frame = ctypes.create_string_buffer(FRAME_HEAD + 8)
         check = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
         before = self.asked
-        status = check(native.address("tt.row_tensor"))(ctypes.addressof(self._row), tensor, ctypes.addressof(frame))
+        status = check(native.address("tt.guard_tensor"))(
+            ctypes.addressof(self._guard), tensor, ctypes.addressof(frame)
+        )
         assert (status == 0) == (self.asked == before)
         (address,) = struct.unpack("<Q", frame.raw[FRAME_HEAD:])
         return address if status == 0 else None
@@ -63,18 +65,18 @@ class Row:
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.bool, torch.float16, torch.float64, torch.complex128])
 def test_usual_tensors_are_read(dtype: Any) -> None:
     memory = torch.zeros(64, dtype=dtype)
-    row = Row(memory)
+    guard = Guard(memory)
     viewed = [memory[at:] for at in (1, 3, 16)] + [memory[1:2], torch.zeros(3, 5, dtype=dtype)]
     made = [torch.zeros(1 << n, dtype=dtype) for n in range(16)]
     owned = bytearray(256)
     for tensor in (memory, *viewed, *made, torch.frombuffer(owned, dtype=dtype)[2:]):
-        assert row.read(tensor) == tensor.data_ptr()
+        assert guard.read(tensor) == tensor.data_ptr()
     assert torch_abi.look_at(memory[3:]).address == address_by(find_layout(torch_abi.look_at), memory[3:])
 
 
 def test_tensors_that_became_others_are_read_anew() -> None:
     tensor = torch.zeros(64)
-    row = Row(tensor)
+    guard = Guard(tensor)
     for change in (
         lambda: tensor.set_(torch.zeros(64)),
         lambda: tensor.resize_(1 << 16),
@@ -84,19 +86,19 @@ def test_tensors_that_became_others_are_read_anew() -> None:
         lambda: tensor.requires_grad_(),
     ):
         change()
-        assert row.read(tensor) == tensor.data_ptr() != 0
+        assert guard.read(tensor) == tensor.data_ptr() != 0
 
 
 def test_bits_behind_a_tensors_flags_do_not_count() -> None:
     tensor, layout = torch.zeros(64), find_layout(torch_abi.look_at)
-    row = Row(tensor)
+    guard = Guard(tensor)
     ctypes.c_uint8.from_address(tensor._cdata + layout.state + 7).value |= 0x80
-    assert row.read(tensor) == tensor.data_ptr()
+    assert guard.read(tensor) == tensor.data_ptr()
 
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
 def test_torch_is_asked_about_all_others() -> None:
-    row = Row(torch.zeros(64))
+    guard = Guard(torch.zeros(64))
     shared = torch.zeros(64)
     copy = torch._lazy_clone(shared)
     guarded = torch.zeros(64)
@@ -113,13 +115,13 @@ def test_torch_is_asked_about_all_others() -> None:
         "wider elements": torch.zeros(64, dtype=torch.float64),
     }
     for name, tensor in others.items():
-        assert row.read(tensor) is None, name
+        assert guard.read(tensor) is None, name
     seen: list[Any] = []
-    torch.func.vmap(lambda x: (seen.append(row.read(x)), x)[1])(torch.zeros(3, 4))
-    torch.func.functionalize(lambda x: (seen.append(row.read(x)), x)[1])(torch.zeros(8))
+    torch.func.vmap(lambda x: (seen.append(guard.read(x)), x)[1])(torch.zeros(3, 4))
+    torch.func.functionalize(lambda x: (seen.append(guard.read(x)), x)[1])(torch.zeros(8))
     assert seen == [None, None]
     assert copy.data_ptr() != shared.data_ptr()  # a copy now
-    assert row.read(copy) == copy.data_ptr()
+    assert guard.read(copy) == copy.data_ptr()
 
 
 def test_modes_do_not_see_what_is_made_to_find_out() -> None:

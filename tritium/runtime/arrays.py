@@ -147,7 +147,7 @@ def device_of(value: Any) -> int | None:
 
 def adapter_of(value: Any) -> str:
     """How an array is read: "numpy", "torch", "pointer" (`data_ptr`), "wrapper" (by its `base`), else ""."""
-    return _QUICK_WAYS.get(_adapters.get(value.__class__), "")  # type: ignore[call-overload,no-any-return]
+    return _FAST_ADAPTERS.get(_adapters.get(value.__class__), "")  # type: ignore[call-overload,no-any-return]
 
 
 def _find_adapter(value: Any) -> Callable[[Any], ArrayInfo] | None:
@@ -293,18 +293,18 @@ def numpy_address(array: Any) -> int:
     global _numpy_address, _checked
     if not _checked:
         _checked = True
-        quick = _address_reader()
+        read = _address_reader()
         flat = array.reshape(-1)
         probes = [array, flat, flat[-1:], flat[::-1]]
         try:
-            if all(quick(p) == _slow_address(p) for p in probes):
-                _numpy_address = quick
+            if all(read(p) == _slow_address(p) for p in probes):
+                _numpy_address = read
         except (ValueError, OSError):
             pass
     return _numpy_address(array)
 
 
-def quick_numpy_reads(array: Any) -> bool:
+def reads_numpy_structure(array: Any) -> bool:
     """May native code read address, element type and flags from the structure of an array like this one?"""
     numpy_address(array)
     if _numpy_address is _slow_address:
@@ -397,7 +397,7 @@ def _from_dlpack(value: Any) -> ArrayInfo:
     return ArrayInfo(name, tensor.data + tensor.byte_offset, (value, capsule), device)
 
 
-_QUICK_WAYS = {_from_numpy: "numpy", _from_torch: "torch", _from_pointer: "pointer", _from_wrapper: "wrapper"}
+_FAST_ADAPTERS = {_from_numpy: "numpy", _from_torch: "torch", _from_pointer: "pointer", _from_wrapper: "wrapper"}
 
 # ---- which bytes belong to an array ---------------------------------------------------------------------------------
 

@@ -26,12 +26,12 @@ from .allocation import current_allocator
 from .arrays import HOST, ArrayInfo
 from .call_forms import CallForms
 from .errors import ArgumentError
+from .fastpath.direct import DirectCalls
+from .fastpath.launch_backend import ArgumentGuard, LaunchBackend
 from .grid import normalize_grid
 from .native import native_launch
 from .packing import PARAMETERS, SCRATCH_BYTES, Packer, Parameters, bytes_address
 from .placement import place, place_of
-from .quick.direct import DirectCalls
-from .quick.ending import Ending, Row
 from .scratch import scratch_block
 from .tensor_maps import encoders_of
 from .torch_abi import CUDA, stream_function_address
@@ -130,8 +130,8 @@ class CudaLauncher:
                 memory.append(allocate(size * programs, align, stream))
         return struct.pack("<QQ", *(0 if block is None else int(block.data_ptr()) for block in memory)), memory
 
-    def ending(self, device: Any) -> Ending | None:
-        """What quick launches end with; None where a launch takes more than a call."""
+    def launch_backend(self, device: Any) -> LaunchBackend | None:
+        """The launch backend of the fast path; None where a launch takes more than one call."""
         if settings.nvidia.launch_blocking:
             return None
         function, native = self.on(device), native_launch()
@@ -145,17 +145,17 @@ class CudaLauncher:
         words = {"launch": native.launch, "state": ctypes.addressof(function.state), **_stream_words(device)}
         if self._needs_scratch:
             words["scratch"] = partial(self._allocate, device)
-        rows = list(_torch_rows())
+        guards = list(_torch_guards())
         if not only and not any(isinstance(ty, str) and ty[0] in "*t" for ty in self.packer.types):
-            rows.append({"check": "holds", "call": _current_device, "object": None, "expected": device})
+            guards.append({"check": "holds", "call": _current_device, "object": None, "expected": device})
         report = partial(_fail, function)
-        return Ending(
-            self.packer, device, (CUDA, device), only, places, words, report, function, rows, self.packer.encoders
+        return LaunchBackend(
+            self.packer, device, (CUDA, device), only, places, words, report, function, guards, self.packer.encoders
         )
 
 
 def _stream_words(device: int) -> dict[str, Any]:
-    """The fields of a plan that say how to find the current stream of a GPU."""
+    """The fields of a plan for finding the current stream of a GPU."""
     torch = devices.torch_cuda()
     if torch is None:
         return {"stream_kind": 0}
@@ -165,8 +165,8 @@ def _stream_words(device: int) -> dict[str, Any]:
     return {"stream_kind": 2, "stream_call": devices.stream_function(), "stream_argument": device}
 
 
-def _torch_rows() -> Iterator[Row]:
-    """Without torch, what holds while nobody has imported it: it knows another current stream."""
+def _torch_guards() -> Iterator[ArgumentGuard]:
+    """Without torch, a guard that it is not imported: torch may have another current stream."""
     if "torch" not in sys.modules:
         yield {"check": "entry", "object": sys.modules, "place": "torch"}
 

@@ -50,7 +50,7 @@ class DeviceCaches(defaultdict[Any, Any]):
 
 
 class Specialization:
-    """One compiled kernel of a function, and its plans of quick launches, by call and the classes of the arguments."""
+    """One compiled kernel of a function, and its launch plans, by form of the call and classes of the arguments."""
 
     __slots__ = ("generation", "kernel", "plans", "repeats")
 

@@ -28,9 +28,9 @@ from .call_forms import CallForms
 from .cpu_driver import DeviceInterface
 from .driver_config import driver as drivers
 from .errors import ArgumentError, DeviceAssertError, LaunchError, OutOfResources
+from .fastpath.direct import DirectCalls
 from .grid import normalize_grid
 from .packing import Packer, Parameters
-from .quick.direct import DirectCalls
 from .tensor_descriptor import TensorDescriptor
 from .tensor_maps import encoders_of
 
@@ -218,8 +218,8 @@ class EmulatedLauncher:
     def device_of(self, args: Sequence[Any]) -> None:
         """There is one."""
 
-    def ending(self, device: Any) -> None:
-        """Quick launchers have no use here."""
+    def launch_backend(self, device: Any) -> None:
+        """None: emulated launches do not take the fast path."""
 
     def _check(self, grid: tuple[int, int, int]) -> None:
         """What no GPU runs is refused here too."""

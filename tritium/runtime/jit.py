@@ -25,14 +25,14 @@ from .blame import at_parameter
 from .device_caches import DeviceCaches, Specialization, device_cache
 from .driver_config import DeviceTarget, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
+from .fastpath.preparation import preparation
+from .fastpath.table import LAUNCH_ONLY, Call, LaunchTable
 from .grid import GridArguments
 from .hooks import CompileEvent, HookMetadata, pairs_of_data
 from .kernel_interface import KernelInterface
 from .kernel_pickling import PickledByName
 from .launch_options import option_key, option_names, settings_key, unhashable_value, unknown_parameter, with_checks
 from .placement import only_host, place
-from .quick.preparation import preparation
-from .quick.table import LAUNCH_ONLY, Call, LaunchTable
 from .replaceable import Replaceable
 from .source_position import SourcePosition
 from .specialize import ParameterRule, constant_key, describe_specialization, parameter_rules, specialize
@@ -54,8 +54,8 @@ _interpreted = LazyModule(".interpreted", __package__)
 
 T = TypeVar("T")
 
-_plan = LazyModule(".quick.plan", __package__)
-_warmup = LazyModule(".quick.warmup", __package__)
+_plan = LazyModule(".fastpath.plan", __package__)
+_warmup = LazyModule(".fastpath.warmup", __package__)
 
 # what Triton has in its module of this name besides
 __getattr__ = lazy_attributes(
@@ -185,7 +185,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         return (self._at or self._prepare())(grid)  # type: ignore[no-any-return]
 
     def warmup(self, *args: Any, grid: Any = (1,), **kwargs: Any) -> Any:
-        """As KernelInterface; quick for a kernel that is known."""
+        """As KernelInterface; by the fast path for a kernel that is compiled already."""
         if self.warmups is None or getattr(self.run, "__func__", None) is not JITFunction._native_run:
             return self.warmup_anew(*args, grid=grid, **kwargs)
         return self.warmups.at((1,))(*args, **kwargs)
@@ -401,7 +401,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
             repeats = found.repeats[kind] = found.repeats.get(kind, -1) + 1
             if not preparation.pays(repeats):
                 return
-            found.plans[kind] = _plan.quick_plan(
+            found.plans[kind] = _plan.launch_plan(
                 found.kernel,
                 device,
                 self._rules,

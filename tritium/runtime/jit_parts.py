@@ -1,6 +1,6 @@
 """Parts of a JIT launch as functions of their own, under Triton's names: binding, specialization, keys, dependencies.
 
-Launches here do not go through them (`quick` follows plans); programs that build launchers of their own do.
+Launches do not call them (`fastpath` executes plans); programs that build launchers of their own do.
 """
 
 from __future__ import annotations

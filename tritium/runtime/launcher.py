@@ -1,7 +1,7 @@
-"""Launching a compiled kernel: pack, run, look whether it reported an error.
+"""Launch of a compiled kernel: pack the arguments, run, check for a reported error.
 
-`Launcher` does it on the CPU for any arguments of the kernel's specialization, `cuda_launcher.CudaLauncher` on GPUs;
-`quick` makes plans by which native code does it in a tenth of the time for arguments of one kind.
+`Launcher` launches on the CPU with any arguments of the kernel's specialization, `cuda_launcher.CudaLauncher` on GPUs;
+`fastpath` makes plans with which native code launches in a tenth of the time for arguments of one kind.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .arrays import HOST, ArrayInfo, is_read_only
 from .call_forms import CallForms
 from .driver_config import driver
 from .errors import ArgumentError
+from .fastpath.direct import DirectCalls
+from .fastpath.launch_backend import LaunchBackend
 from .faults import report
 from .grid import normalize_grid
 from .packing import Packer, bytes_address
-from .quick.direct import DirectCalls
-from .quick.ending import Ending
 from .read_only import NO_MORE, Span, memory_to_read
 from .torch_abi import CPU
 
@@ -103,8 +103,8 @@ class Launcher:
         """The CPU."""
         return HOST
 
-    def ending(self, device: Any) -> Ending | None:
-        """What quick launches end with; None where every access is checked."""
+    def launch_backend(self, device: Any) -> LaunchBackend | None:
+        """The launch backend of the fast path; None where every access is checked."""
         launch = self.kernel.loaded.launch
         if self.checked or not hasattr(launch, "__self__"):
             return None
@@ -118,7 +118,7 @@ class Launcher:
         places = self.packer.layout.places(self.packer.codes)
         numbers = (*self.stored, *self.perhaps_stored)
         stored = frozenset(places[self.packer.arrays[number]][0] for number in numbers)
-        return Ending(self.packer, HOST, (CPU, -1), True, _PLACES, words, tell, launch, stored=stored)
+        return LaunchBackend(self.packer, HOST, (CPU, -1), True, _PLACES, words, tell, launch, stored=stored)
 
 
 def _report(kernel: CompiledKernel, labels: Sequence[str], x: int, y: int, z: int, stream: int, record: bytes) -> None:

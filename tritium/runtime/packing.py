@@ -37,7 +37,7 @@ _pointers = LazyModule(".pointers", __package__)
 _BYTES_OFFSET = bytes.__basicsize__ - 1  # where CPython keeps the contents of a bytes object
 
 
-def _quick_bytes_address(data: bytes) -> int:
+def _structure_bytes_address(data: bytes) -> int:
     return id(data) + _BYTES_OFFSET
 
 
@@ -46,8 +46,8 @@ def _slow_bytes_address(data: bytes) -> int:
 
 
 _probe = b"a probe of bytes"
-QUICK_BYTES = _quick_bytes_address(_probe) == _slow_bytes_address(_probe)
-bytes_address: Callable[[bytes], int] = _quick_bytes_address if QUICK_BYTES else _slow_bytes_address
+READS_BYTES_STRUCTURE = _structure_bytes_address(_probe) == _slow_bytes_address(_probe)
+bytes_address: Callable[[bytes], int] = _structure_bytes_address if READS_BYTES_STRUCTURE else _slow_bytes_address
 
 
 _MAP, _MAP_ALIGNMENT = "128s", 64  # a tensor map

@@ -30,7 +30,7 @@ def place_of(value: Any) -> int:
 
 
 def only_host(args: Sequence[Any]) -> bool:
-    """True where all arguments are numbers and arrays of the CPU, arrays among them: the quick answer to most calls."""
+    """True where all arguments are numbers and arrays of the CPU, arrays among them: the fast check for most calls."""
     found = False
     for value in args:
         if value.__class__ not in _NUMBERS:

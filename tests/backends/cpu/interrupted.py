@@ -98,7 +98,7 @@ def main() -> None:
     kernel = counting.warmup(ints, 1 << 40, grid=(1,))
     interrupted("compiled", lambda: kernel[(4, 1, 1)](ints, 1 << 40))
     ints[:] = 0
-    for turn in range(3):  # the quick path
+    for turn in range(3):  # the fast path
         interrupted(f"again-{turn}", lambda: endless[(2,)](ints))
 
     def on_alarm(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""The structures that the native code of quick launches reads, and Python fills in (see `text`)."""
+"""The structures that the native code of the fast path reads, and Python fills in (see `text`)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = ["FIELDS", "FRAME_HEAD", "LATE"]
 #: the 64-bit fields of each structure, in order
 FIELDS: Mapping[str, Sequence[str]] = {
     "plan": (
-        "owner", "generation_at", "generation", "positional", "keywords", "keyword_names", "rows", "count", "template",
-        "bytes", "names", "defaults", "normalize", "launch", "state", "threads", "record_bytes", "stream_kind",
-        "stream_call", "stream_argument", "scratch", "result", "report",
+        "owner", "generation_at", "generation", "positional", "keywords", "keyword_names", "guards", "count",
+        "template", "bytes", "names", "defaults", "normalize", "launch", "state", "threads", "record_bytes",
+        "stream_kind", "stream_call", "stream_argument", "scratch", "result", "report",
     ),
-    "row": ("check", "type", "spot", "low", "high", "object", "call", "extra"),
+    "guard": ("check", "type", "slot", "low", "high", "object", "call", "extra"),
     "table": (*(f"plan{i}" for i in range(PLANS)), "slow", "owner", "spare", "type"),
-    "site": ("references", "class", "vectorcall", "table", "owner", "grid"),
+    "bound": ("references", "class", "vectorcall", "table", "owner", "grid"),
     "frame": ("x", "y", "z", "stream"),
     "list": ("references", "type", "count", "items"),  # PyTupleObject, PyObject
     "torch": (  # `torch_abi`
@@ -28,4 +28,4 @@ FIELDS: Mapping[str, Sequence[str]] = {
 }  # fmt: skip
 
 FRAME_HEAD = 64  # bytes of a frame in front of the parameters
-LATE = 1 << 55  # of a row's spot: it calls Python
+LATE = 1 << 55  # of a guard's slot: it calls Python

@@ -1,20 +1,21 @@
-"""What an argument must be, and its bits, as LLVM text (see `text`).
+"""Guards of arguments, as LLVM text (see `text`).
 
-A row's function takes (row, value, frame): 0 if the value is as expected, and then its bits stand in the frame, which
-is the grid, the stream and a copy of the parameters. Nothing is left raised, and nothing is allocated.
+A guard's function takes (guard, value, frame) and returns 0 if the value is as expected; its bits are then stored in
+the frame, which is the grid, the stream and a copy of the parameters. No exception is left set, and nothing is
+allocated.
 """
 
 from __future__ import annotations
 
-__all__ = ["ROWS"]
+__all__ = ["ARGUMENT_GUARDS"]
 
-ROWS = """
-; The bits of an argument into the parameters
-define internal void @tt.store(ptr %row, ptr %frame, i64 %v) {
+ARGUMENT_GUARDS = """
+; Store the bits of an argument in the parameters
+define internal void @tt.store(ptr %guard, ptr %frame, i64 %v) {
 entry:
-  %spot = get i64 %row.spot                             ; place: 32 bits, size: 16, mask: 7, late: 1, want: 8
-  %at = and i64 %spot, 4294967295
-  %above = lshr i64 %spot, 32
+  %slot = get i64 %guard.slot                             ; offset: 32 bits, size: 16, mask: 7, late: 1, want: 8
+  %at = and i64 %slot, 4294967295
+  %above = lshr i64 %slot, 32
   %size = trunc i64 %above to i16
   %to = getelementptr i8, ptr %frame, i64 %at
   switch i16 %size, label %eight [ i16 4, label %four
@@ -37,49 +38,49 @@ one:
   ret void
 }
 
-; Store what is divisible as the row wants it: by 16 (mask 15, want 0), not by 16 (15, 1), either (0, 0)
-define internal i32 @tt.divisible(ptr %row, ptr %frame, i64 %v) {
+; Store a value of the required divisibility: by 16 (mask 15, want 0), not by 16 (15, 1), either (0, 0)
+define internal i32 @tt.divisible(ptr %guard, ptr %frame, i64 %v) {
 entry:
-  %spot = get i64 %row.spot
-  %masked = lshr i64 %spot, 48
+  %slot = get i64 %guard.slot
+  %masked = lshr i64 %slot, 48
   %mask = and i64 %masked, 127
-  %want = lshr i64 %spot, 56
+  %want = lshr i64 %slot, 56
   %low = and i64 %v, %mask
   %some = icmp ne i64 %low, 0
   %found = zext i1 %some to i64
   %right = icmp eq i64 %found, %want
   br i1 %right, label %good, label %bad
 good:
-  call void @tt.store(ptr %row, ptr %frame, i64 %v)
+  call void @tt.store(ptr %guard, ptr %frame, i64 %v)
   ret i32 0
 bad:
   ret i32 1
 }
 
-define internal i1 @tt.of_type(ptr %row, ptr %value) {
+define internal i1 @tt.of_type(ptr %guard, ptr %value) {
   %list = getelementptr i8, ptr %value, i64 0
   %found = get ptr %list.type
-  %type = get ptr %row.type
+  %type = get ptr %guard.type
   %same = icmp eq ptr %found, %type
   ret i1 %same
 }
 
-; This very object
-define i32 @tt.row_is(ptr %row, ptr %value, ptr %frame) {
-  %object = get ptr %row.object
+; The same object
+define i32 @tt.guard_is(ptr %guard, ptr %value, ptr %frame) {
+  %object = get ptr %guard.object
   %other = icmp ne ptr %value, %object
   %result = zext i1 %other to i32
   ret i32 %result
 }
 
 ; An object of the same type and value
-define i32 @tt.row_equal(ptr %row, ptr %value, ptr %frame) {
+define i32 @tt.guard_equal(ptr %guard, ptr %value, ptr %frame) {
 entry:
-  %object = get ptr %row.object
+  %object = get ptr %guard.object
   %same = icmp eq ptr %value, %object
   br i1 %same, label %yes, label %look
 look:
-  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  %alike = call i1 @tt.of_type(ptr %guard, ptr %value)
   br i1 %alike, label %compare, label %no
 compare:
   %equal = call i32 @PyObject_RichCompareBool(ptr %value, ptr %object, i32 2)
@@ -93,14 +94,14 @@ no:
 }
 
 ; A float of the same bits
-define i32 @tt.row_bits(ptr %row, ptr %value, ptr %frame) {
+define i32 @tt.guard_bits(ptr %guard, ptr %value, ptr %frame) {
 entry:
-  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  %alike = call i1 @tt.of_type(ptr %guard, ptr %value)
   br i1 %alike, label %compare, label %no
 compare:
   %v = call double @PyFloat_AsDouble(ptr %value)
   %bits = bitcast double %v to i64
-  %known = get i64 %row.low
+  %known = get i64 %guard.low
   %same = icmp eq i64 %bits, %known
   br i1 %same, label %yes, label %no
 yes:
@@ -110,10 +111,10 @@ no:
 }
 
 ; An int between low and high; where `call` is not 0 it may not be `object`, where `extra` is not, fit into 32 bits
-define i32 @tt.row_integer(ptr %row, ptr %value, ptr %frame) {
+define i32 @tt.guard_integer(ptr %guard, ptr %value, ptr %frame) {
 entry:
   %over = alloca i32, align 4
-  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  %alike = call i1 @tt.of_type(ptr %guard, ptr %value)
   br i1 %alike, label %read, label %no
 no:
   ret i32 1
@@ -121,20 +122,20 @@ read:
   %v = call i64 @PyLong_AsLongLongAndOverflow(ptr %value, ptr %over)
   %overflow = load i32, ptr %over
   %fits = icmp eq i32 %overflow, 0
-  %low = get i64 %row.low
-  %high = get i64 %row.high
+  %low = get i64 %guard.low
+  %high = get i64 %guard.high
   %above = icmp sge i64 %v, %low
   %below = icmp sle i64 %v, %high
   %inside = and i1 %above, %below
   %number = and i1 %fits, %inside
   br i1 %number, label %special, label %no
 special:
-  %not_one = get i64 %row.object
+  %not_one = get i64 %guard.object
   %excluded = icmp eq i64 %v, %not_one
-  %guards = get i64 %row.call
+  %guards = get i64 %guard.call
   %guarded = icmp ne i64 %guards, 0
   %constant = and i1 %excluded, %guarded
-  %wide = get i64 %row.extra
+  %wide = get i64 %guard.extra
   %only_wide = icmp ne i64 %wide, 0
   %short = trunc i64 %v to i32
   %again = sext i32 %short to i64
@@ -143,14 +144,14 @@ special:
   %other = or i1 %constant, %too_narrow
   br i1 %other, label %no, label %keep
 keep:
-  %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
+  %result = call i32 @tt.divisible(ptr %guard, ptr %frame, i64 %v)
   ret i32 %result
 }
 
 ; An int of 64 bits without a sign, at least low
-define i32 @tt.row_unsigned(ptr %row, ptr %value, ptr %frame) {
+define i32 @tt.guard_unsigned(ptr %guard, ptr %value, ptr %frame) {
 entry:
-  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  %alike = call i1 @tt.of_type(ptr %guard, ptr %value)
   br i1 %alike, label %read, label %no
 no:
   ret i32 1
@@ -162,81 +163,81 @@ sure:                                                  ; the largest, or an erro
   call void @PyErr_Clear()
   ret i32 1
 range:
-  %low = get i64 %row.low
+  %low = get i64 %guard.low
   %above = icmp uge i64 %v, %low
-  %not_one = get i64 %row.object
+  %not_one = get i64 %guard.object
   %excluded = icmp eq i64 %v, %not_one
-  %guards = get i64 %row.call
+  %guards = get i64 %guard.call
   %guarded = icmp ne i64 %guards, 0
   %constant = and i1 %excluded, %guarded
   %different = xor i1 %constant, true
   %good = and i1 %above, %different
   br i1 %good, label %keep, label %no
 keep:
-  %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
+  %result = call i32 @tt.divisible(ptr %guard, ptr %frame, i64 %v)
   ret i32 %result
 }
 
 ; A float, as 32 or 64 bits
-define i32 @tt.row_float(ptr %row, ptr %value, ptr %frame) {
+define i32 @tt.guard_float(ptr %guard, ptr %value, ptr %frame) {
 entry:
-  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  %alike = call i1 @tt.of_type(ptr %guard, ptr %value)
   br i1 %alike, label %read, label %no
 no:
   ret i32 1
 read:
   %v = call double @PyFloat_AsDouble(ptr %value)
-  %spot = get i64 %row.spot
-  %size = and i64 %spot, 281470681743360                ; its 16 bits
+  %slot = get i64 %guard.slot
+  %size = and i64 %slot, 281470681743360                ; its 16 bits
   %double = icmp eq i64 %size, 34359738368              ; 8
   br i1 %double, label %whole, label %single
 whole:
   %bits = bitcast double %v to i64
-  call void @tt.store(ptr %row, ptr %frame, i64 %bits)
+  call void @tt.store(ptr %guard, ptr %frame, i64 %bits)
   ret i32 0
 single:
   %short = fptrunc double %v to float
   %bits4 = bitcast float %short to i32
   %wide = zext i32 %bits4 to i64
-  call void @tt.store(ptr %row, ptr %frame, i64 %wide)
+  call void @tt.store(ptr %guard, ptr %frame, i64 %wide)
   ret i32 0
 }
 
-define i32 @tt.row_bool(ptr %row, ptr %value, ptr %frame) {
+define i32 @tt.guard_bool(ptr %guard, ptr %value, ptr %frame) {
 entry:
-  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  %alike = call i1 @tt.of_type(ptr %guard, ptr %value)
   br i1 %alike, label %read, label %no
 no:
   ret i32 1
 read:
   %true = icmp eq ptr %value, @_Py_TrueStruct
   %v = zext i1 %true to i64
-  call void @tt.store(ptr %row, ptr %frame, i64 %v)
+  call void @tt.store(ptr %guard, ptr %frame, i64 %v)
   ret i32 0
 }
 
-; A NumPy array, read where its structure has address and element type
-define i32 @tt.row_numpy(ptr %row, ptr %array, ptr %frame) {
+; A NumPy array: address and element type are read from its structure
+define i32 @tt.guard_numpy(ptr %guard, ptr %array, ptr %frame) {
 entry:
-  %alike = call i1 @tt.of_type(ptr %row, ptr %array)
+  %alike = call i1 @tt.of_type(ptr %guard, ptr %array)
   br i1 %alike, label %read, label %no
 no:
   ret i32 1
 read:
   %dtype = get ptr %array.dtype
-  %known = get ptr %row.object
+  %known = get ptr %guard.object
   %same = icmp eq ptr %dtype, %known
   br i1 %same, label %address, label %no
 address:
   %v = get i64 %array.data
-  %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
+  %result = call i32 @tt.divisible(ptr %guard, ptr %frame, i64 %v)
   ret i32 %result
 }
 
-; One that is stored to: it may be written
-define i32 @tt.row_numpy_stored(ptr %row, ptr %array, ptr %frame) {
+; A NumPy array that the kernel writes: it must be writeable
+define i32 @tt.guard_numpy_stored(ptr %guard, ptr %array, ptr %frame) {
 entry:
-  %alike = call i1 @tt.of_type(ptr %row, ptr %array)    ; only then it has flags
+  %alike = call i1 @tt.of_type(ptr %guard, ptr %array)    ; only then it has flags
   br i1 %alike, label %read, label %no
 no:
   ret i32 1
@@ -246,11 +247,11 @@ read:
   %may = icmp ne i32 %writeable, 0
   br i1 %may, label %rest, label %no
 rest:
-  %result = call i32 @tt.row_numpy(ptr %row, ptr %array, ptr %frame)
+  %result = call i32 @tt.guard_numpy(ptr %guard, ptr %array, ptr %frame)
   ret i32 %result
 }
 
-; A word at a place in an object
+; The word at an offset in an object
 define internal i64 @tt.word(ptr %object, i64 %place) alwaysinline {
   %at = getelementptr i8, ptr %object, i64 %place
   %word = load i64, ptr %at
@@ -258,16 +259,16 @@ define internal i64 @tt.word(ptr %object, i64 %place) alwaysinline {
 }
 
 ; A tensor of torch whose elements are what memory holds (no `marks` are set: not the negative or the conjugate of it).
-; One in the `state` of that which the row was made for (`object`; 0: none), of no special kind and with elements, is
-; read from memory: `extra` has the bytes of an element in its upper half. All others torch's functions are asked about.
-define i32 @tt.row_tensor(ptr %row, ptr %value, ptr %frame) {
+; One in the `state` of that which the guard was made for (`object`; 0: none), of no special kind and with elements, is
+; read from memory: `extra` has the bytes of an element in its upper half. For all others torch's functions are called.
+define i32 @tt.guard_tensor(ptr %guard, ptr %value, ptr %frame) {
 entry:
-  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  %alike = call i1 @tt.of_type(ptr %guard, ptr %value)
   br i1 %alike, label %look, label %no
 no:
   ret i32 1
 look:
-  %torch = get ptr %row.call
+  %torch = get ptr %guard.call
   %at = get i64 %torch.at
   %object_at = getelementptr i8, ptr %value, i64 %at
   %object = load ptr, ptr %object_at
@@ -278,7 +279,7 @@ look:
   %unmarked = icmp eq i64 %marked, 0
   br i1 %unmarked, label %read, label %no
 read:
-  %known = get i64 %row.object
+  %known = get i64 %guard.object
   %unknown = icmp eq i64 %known, 0
   br i1 %unknown, label %ask, label %kind
 kind:
@@ -311,18 +312,18 @@ address:
   %begin = call i64 @tt.word(ptr %storage, i64 %address_at)
   %offset_at = get i64 %torch.offset
   %offset = call i64 @tt.word(ptr %object, i64 %offset_at)
-  %extra = get i64 %row.extra
+  %extra = get i64 %guard.extra
   %bytes = lshr i64 %extra, 32
   %from = mul i64 %offset, %bytes
   %v = add i64 %begin, %from
-  %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
+  %result = call i32 @tt.divisible(ptr %guard, ptr %frame, i64 %v)
   ret i32 %result
 ask:
-  %asked = call i32 @tt.ask_torch(ptr %row, ptr %torch, ptr %object_at, ptr %frame)
+  %asked = call i32 @tt.ask_torch(ptr %guard, ptr %torch, ptr %object_at, ptr %frame)
   ret i32 %asked
 }
 
-; One of torch's functions about a tensor
+; Call one of torch's functions for a tensor
 define internal i64 @tt.torch(ptr %function, ptr %tensor) alwaysinline {
   %found = alloca i64, align 8
   store i64 0, ptr %found
@@ -333,13 +334,13 @@ define internal i64 @tt.torch(ptr %function, ptr %tensor) alwaysinline {
   ret i64 %result
 }
 
-; What torch's functions say: element type (`low`), kind of device (`high`) and its index (the lower half of `extra`;
+; By torch's functions: element type (`low`), kind of device (`high`) and its index (the lower half of `extra`;
 ; below 0: there is one)
-define internal i32 @tt.ask_torch(ptr %row, ptr %torch, ptr %tensor, ptr %frame) noinline {
+define internal i32 @tt.ask_torch(ptr %guard, ptr %torch, ptr %tensor, ptr %frame) noinline {
 entry:
   %of_dtype = get ptr %torch.dtype
   %dtype = call i64 @tt.torch(ptr %of_dtype, ptr %tensor)
-  %known = get i64 %row.low
+  %known = get i64 %guard.low
   %same = icmp eq i64 %dtype, %known
   br i1 %same, label %where, label %no
 no:
@@ -347,11 +348,11 @@ no:
 where:
   %of_device = get ptr %torch.device_type
   %device = call i64 @tt.torch(ptr %of_device, ptr %tensor)
-  %kind = get i64 %row.high
+  %kind = get i64 %guard.high
   %here = icmp eq i64 %device, %kind
   br i1 %here, label %which, label %no
 which:
-  %extra = get i64 %row.extra
+  %extra = get i64 %guard.extra
   %number = trunc i64 %extra to i32
   %single = icmp slt i32 %number, 0
   br i1 %single, label %address, label %index
@@ -367,50 +368,50 @@ address:
   %refused = icmp eq i64 %v, -1
   br i1 %refused, label %no, label %keep
 keep:
-  %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
+  %result = call i32 @tt.divisible(ptr %guard, ptr %frame, i64 %v)
   ret i32 %result
 }
 
 ; An array by its attributes: high(value) is `extra`, value.dtype is `object`, call(value) the address
-define i32 @tt.row_array(ptr %row, ptr %value, ptr %frame) {
+define i32 @tt.guard_array(ptr %guard, ptr %value, ptr %frame) {
 entry:
-  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  %alike = call i1 @tt.of_type(ptr %guard, ptr %value)
   br i1 %alike, label %place, label %no
 no:
   call void @PyErr_Clear()
   ret i32 1
 place:
-  %where = get ptr %row.high
+  %where = get ptr %guard.high
   %found = call ptr @tt.call1(ptr %where, ptr %value)
   %unplaced = icmp eq ptr %found, null
   br i1 %unplaced, label %no, label %placed
 placed:
   call void @Py_DecRef(ptr %found)                      ; it is only compared
-  %expected = get ptr %row.extra
+  %expected = get ptr %guard.extra
   %here = icmp eq ptr %found, %expected
   br i1 %here, label %kind, label %no
 kind:
-  %word = get ptr %row.low
+  %word = get ptr %guard.low
   %dtype = call ptr @PyObject_GetAttr(ptr %value, ptr %word)
   %untyped = icmp eq ptr %dtype, null
   br i1 %untyped, label %no, label %typed
 typed:
   call void @Py_DecRef(ptr %dtype)
-  %known = get ptr %row.object
+  %known = get ptr %guard.object
   %same = icmp eq ptr %dtype, %known
   br i1 %same, label %address, label %no
 address:
-  %result = call i32 @tt.row_address(ptr %row, ptr %value, ptr %frame)
+  %result = call i32 @tt.guard_address(ptr %guard, ptr %value, ptr %frame)
   ret i32 %result
 }
 
 ; call(value), a new reference; null, with nothing raised, for None, an error and a value of another type
-define internal ptr @tt.asked(ptr %row, ptr %value) {
+define internal ptr @tt.asked(ptr %guard, ptr %value) {
 entry:
-  %alike = call i1 @tt.of_type(ptr %row, ptr %value)
+  %alike = call i1 @tt.of_type(ptr %guard, ptr %value)
   br i1 %alike, label %ask, label %no
 ask:
-  %function = get ptr %row.call
+  %function = get ptr %guard.call
   %found = call ptr @tt.call1(ptr %function, ptr %value)
   %failed = icmp eq ptr %found, null
   br i1 %failed, label %error, label %look
@@ -430,9 +431,9 @@ no:
 }
 
 ; call(value) is the address, or None for a value of another kind
-define i32 @tt.row_address(ptr %row, ptr %value, ptr %frame) {
+define i32 @tt.guard_address(ptr %guard, ptr %value, ptr %frame) {
 entry:
-  %found = call ptr @tt.asked(ptr %row, ptr %value)
+  %found = call ptr @tt.asked(ptr %guard, ptr %value)
   %other = icmp eq ptr %found, null
   br i1 %other, label %no, label %read
 read:
@@ -442,7 +443,7 @@ read:
   %good = icmp eq ptr %error, null
   br i1 %good, label %keep, label %raised
 keep:
-  %result = call i32 @tt.divisible(ptr %row, ptr %frame, i64 %v)
+  %result = call i32 @tt.divisible(ptr %guard, ptr %frame, i64 %v)
   ret i32 %result
 raised:
   call void @PyErr_Clear()
@@ -452,21 +453,21 @@ no:
 }
 
 ; call(value) is the `size` bytes that the kernel takes, or None
-define i32 @tt.row_bytes(ptr %row, ptr %value, ptr %frame) {
+define i32 @tt.guard_bytes(ptr %guard, ptr %value, ptr %frame) {
 entry:
-  %found = call ptr @tt.asked(ptr %row, ptr %value)
+  %found = call ptr @tt.asked(ptr %guard, ptr %value)
   %other = icmp eq ptr %found, null
   br i1 %other, label %no, label %measure
 measure:
   %bytes = call i64 @PyBytes_Size(ptr %found)           ; -1 and an error for what is no bytes
-  %spot = get i64 %row.spot
-  %above = lshr i64 %spot, 32
+  %slot = get i64 %guard.slot
+  %above = lshr i64 %slot, 32
   %size = and i64 %above, 65535
   %right = icmp eq i64 %bytes, %size
   br i1 %right, label %copy, label %wrong
 copy:
   %from = call ptr @PyBytes_AsString(ptr %found)
-  %at = and i64 %spot, 4294967295
+  %at = and i64 %slot, 4294967295
   %to = getelementptr i8, ptr %frame, i64 %at
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %size, i1 false)
   call void @Py_DecRef(ptr %found)
@@ -480,27 +481,27 @@ no:
 }
 
 ; The dict `object` has `extra` under the name `high` (null: nothing)
-define i32 @tt.row_entry(ptr %row, ptr %value, ptr %frame) {
-  %dict = get ptr %row.object
-  %name = get ptr %row.high
+define i32 @tt.guard_entry(ptr %guard, ptr %value, ptr %frame) {
+  %dict = get ptr %guard.object
+  %name = get ptr %guard.high
   %found = call ptr @PyDict_GetItem(ptr %dict, ptr %name)
-  %expected = get ptr %row.extra
+  %expected = get ptr %guard.extra
   %other = icmp ne ptr %found, %expected
   %result = zext i1 %other to i32
   ret i32 %result
 }
 
 ; call(object) is `extra`
-define i32 @tt.row_holds(ptr %row, ptr %value, ptr %frame) {
+define i32 @tt.guard_holds(ptr %guard, ptr %value, ptr %frame) {
 entry:
-  %function = get ptr %row.call
-  %object = get ptr %row.object
+  %function = get ptr %guard.call
+  %object = get ptr %guard.object
   %found = call ptr @tt.call1(ptr %function, ptr %object)
   %failed = icmp eq ptr %found, null
   br i1 %failed, label %no, label %look
 look:
   call void @Py_DecRef(ptr %found)                      ; it is only compared
-  %expected = get ptr %row.extra
+  %expected = get ptr %guard.extra
   %same = icmp eq ptr %found, %expected
   br i1 %same, label %yes, label %no
 yes:

@@ -1,6 +1,6 @@
-"""Plans of launches as native code reads them (`call_ir`), and that code.
+"""Launch plans as native code reads them (`call_ir`), and that code.
 
-All structures are arrays of 64-bit words. A word that stands for a Python object is its address: the plan keeps it.
+All structures are arrays of 64-bit words. A Python object is represented by its address, and kept alive by the plan.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ...backends.errors import BackendError
 from ...support import settings
 from ...support.lazy import LazyModule
 from ...support.native_function import native_function
-from .ending import Row
 from .fields import FIELDS, FRAME_HEAD, LATE
+from .launch_backend import ArgumentGuard
 
-__all__ = ["Native", "Plan", "native_quick"]
+__all__ = ["Native", "Plan", "native_fastpath"]
 
 _text = LazyModule(".text", __package__)
 
@@ -71,7 +71,7 @@ def _offset(structure: str, name: str) -> int:
 
 
 class Native:
-    """The loaded code of `quick_text`, and the type of what `kernel[grid]` is."""
+    """The loaded code of `fastpath_text`, and the type of `kernel[grid]`."""
 
     def __init__(self, loaded: LoadedObject) -> None:
         loaded.keep_forever()  # objects of the type may outlive all modules
@@ -81,8 +81,8 @@ class Native:
 
     def _make_type(self) -> Any:
         self._members = (_Member * 3)(
-            (b"__vectorcalloffset__", _SIZE, _offset("site", "vectorcall"), _READ_ONLY, None),
-            (b"grid", _OBJECT, _offset("site", "grid"), _READ_ONLY, b"The grid that it launches with."),
+            (b"__vectorcalloffset__", _SIZE, _offset("bound", "vectorcall"), _READ_ONLY, None),
+            (b"grid", _OBJECT, _offset("bound", "grid"), _READ_ONLY, b"The grid that it launches with."),
         )
         call = ctypes.cast(ctypes.pythonapi.PyVectorcall_Call, ctypes.c_void_p).value
         doc = ctypes.c_char_p(b"A kernel with a grid: called with the kernel's arguments, it launches.")
@@ -93,21 +93,21 @@ class Native:
             (_tp_members, ctypes.addressof(self._members)),
             (_tp_doc, ctypes.cast(doc, ctypes.c_void_p).value),
         )
-        size, flags = 8 * len(FIELDS["site"]), _HAVE_VECTORCALL | _HAVE_GC | _NO_INSTANCES
+        size, flags = 8 * len(FIELDS["bound"]), _HAVE_VECTORCALL | _HAVE_GC | _NO_INSTANCES
         self._spec = _Spec(b"tritium.runtime.Launch", size, 0, flags, self._slots)
         make = ctypes.pythonapi.PyType_FromSpec
         make.argtypes, make.restype = (ctypes.c_void_p,), ctypes.py_object
         return make(ctypes.addressof(self._spec))
 
     def table(self, owner: Any, slow: Callable[..., Any]) -> tuple[Any, Callable[[Any], Any]]:
-        """The words of an empty table that belongs to `owner`, and its function `at`."""
+        """The words of an empty table of `owner`, and its function `at`."""
         words = (ctypes.c_int64 * len(FIELDS["table"]))()
         for name, value in {"slow": slow, "owner": owner, "type": self.type}.items():
             words[FIELDS["table"].index(name)] = id(value)
         return words, native_function(self.address("tt.at_method"), ctypes.addressof(words), __name__, owner)
 
     def drop(self, words: Any) -> None:
-        """Free what a table keeps for its next launch."""
+        """Free the object that a table keeps for its next launch."""
         self._drop(ctypes.addressof(words))
 
 
@@ -115,20 +115,20 @@ _lock = threading.Lock()
 _found: list[Native | None] = []
 
 
-def native_quick(compiles: bool = True) -> Native | None:
-    """The code of quick launches; None in other Pythons, on machines that the CPU's backend makes no code for, and
-    where it is not on disk, unless it `compiles`."""
+def native_fastpath(compiles: bool = True) -> Native | None:
+    """The code of the fast path; None in other Pythons than CPython, on machines that the CPU's backend does not
+    support, and if it is not on disk, unless `compiles`."""
     with _lock:
         if not _found:
-            native = _load(compiles) if _is_served() else None
-            if native is None and not compiles and _is_served():
+            native = _load(compiles) if _is_supported() else None
+            if native is None and not compiles and _is_supported():
                 return None
             _found.append(native)
         return _found[0]
 
 
-def _is_served() -> bool:
-    """Whether objects of this Python have the structure that the code reads."""
+def _is_supported() -> bool:
+    """Whether objects of this Python have the layout that the code reads."""
     generation = settings.generation
     if sys.implementation.name != "cpython" or object.__basicsize__ != _HEAD:
         return False
@@ -139,16 +139,16 @@ def _load(compiles: bool) -> Native | None:
     old = sys.version_info < (3, 11)
     try:
         key = _sources_key(old)
-        loaded = stored_text("quick", key)
+        loaded = stored_text("fastpath", key)
         if loaded is None and compiles:
-            loaded = load_text("quick", _text.quick_text(old=old), _LEVEL, key)
+            loaded = load_text("fastpath", _text.fastpath_text(old=old), _LEVEL, key)
         return None if loaded is None else Native(loaded)
     except BackendError:
         return None
 
 
 def _sources_key(old: bool) -> str:
-    """What the text is made of, by the times and sizes of the runtime's sources: making it to hash it takes 3 ms."""
+    """A key of the text by the times and sizes of the runtime's sources: making the text to hash it takes 3 ms."""
     here = os.path.dirname(os.path.abspath(__file__))
     found = []
     for folder in (here, os.path.dirname(here)):
@@ -161,13 +161,13 @@ def _sources_key(old: bool) -> str:
 
 
 class Plan:
-    """One kind of launch: how it is called, what its arguments must be, how it ends.
+    """One kind of launch: the form of its call, guards of its arguments, and the launcher's part.
 
-    `keywords` are the names of the arguments behind the `positional` ones. `rows` has one for each argument in the
-    order of the call, then others that look at no argument. `template` are the parameters with all that no argument
-    changes; `names` and `defaults` make the dict that a grid's function is called with (None: not in it), where
-    `defaults` has all of its names, as a dict that is copied whole need not grow. `ending` has the other fields of a
-    plan; `keep` is what their addresses are of.
+    `keywords` are the names of the arguments after the `positional` ones. `guards` has one for each argument in the
+    order of the call, then others that read no argument. `template` are the parameter bytes before arguments are
+    stored; `names` and `defaults` make the dict that a grid's function is called with (None: not in it), where
+    `defaults` has all of its names, so that a copy of the dict need not grow. `backend` has the other fields of a plan;
+    `keep` owns the memory at their addresses.
     """
 
     def __init__(
@@ -175,11 +175,11 @@ class Plan:
         native: Native,
         positional: int,
         keywords: Sequence[str],
-        rows: Sequence[Row],
+        guards: Sequence[ArgumentGuard],
         template: bytes,
         names: Sequence[str | None],
         defaults: dict[str, Any],
-        ending: Mapping[str, Any],
+        backend: Mapping[str, Any],
         keep: Any = None,
     ) -> None:
         self.native = native
@@ -194,15 +194,15 @@ class Plan:
                 "positional": positional,
                 "keywords": len(keywords),
                 "keyword_names": self._objects(keywords),
-                "rows": self._rows(native, rows),
-                "count": len(rows),
+                "guards": self._guards(native, guards),
+                "count": len(guards),
                 "template": self._bytes(template),
                 "bytes": len(template),
                 "names": self._objects(names),
                 "defaults": defaults,
-                **ending,
+                **backend,
             },
-            objects={"generation", "stream_argument"} if ending.get("stream_kind") == 2 else {"generation"},
+            objects={"generation", "stream_argument"} if backend.get("stream_kind") == 2 else {"generation"},
         )
 
     @property
@@ -211,7 +211,7 @@ class Plan:
         return ctypes.addressof(self._words)
 
     def _word(self, value: Any, as_object: bool = False) -> int:
-        """An integer is itself, all else the address of the object."""
+        """An integer as it is, any other object as its address."""
         if type(value) is int and not as_object:
             return value if value < 1 << 63 else value - (1 << 64)
         self._keep.append(value)
@@ -234,27 +234,27 @@ class Plan:
     def _bytes(self, data: bytes) -> int:
         return self._kept(ctypes.create_string_buffer(data, len(data) + 1))
 
-    def _rows(self, native: Native, rows: Sequence[Row]) -> int:
-        """The rows one after another, each in a line of the cache of its own."""
-        size = 8 * len(FIELDS["row"])
-        words = (ctypes.c_int64 * (len(FIELDS["row"]) * (len(rows) + 1)))()
+    def _guards(self, native: Native, guards: Sequence[ArgumentGuard]) -> int:
+        """The guards one after another, each in a cache line of its own."""
+        size = 8 * len(FIELDS["guard"])
+        words = (ctypes.c_int64 * (len(FIELDS["guard"]) * (len(guards) + 1)))()
         self._keep.append(words)
         start = -(-ctypes.addressof(words) // size) * size
-        for number, row in enumerate(rows):
-            spot = row.get("at", 0) + FRAME_HEAD | row.get("size", 0) << 32
-            spot |= row.get("mask", 0) << 48 | row.get("want", 0) << 56
-            spot |= LATE if row["check"] in _LATE else 0
-            values = {_STORED.get(name, name): value for name, value in row.items()}
-            values |= {"check": native.address(f"tt.row_{row['check']}"), "spot": spot}
-            found = self._structure("row", values, _OBJECTS.get(row["check"], set()))
+        for number, guard in enumerate(guards):
+            slot = guard.get("at", 0) + FRAME_HEAD | guard.get("size", 0) << 32
+            slot |= guard.get("mask", 0) << 48 | guard.get("want", 0) << 56
+            slot |= LATE if guard["check"] in _LATE else 0
+            values = {_STORED.get(name, name): value for name, value in guard.items()}
+            values |= {"check": native.address(f"tt.guard_{guard['check']}"), "slot": slot}
+            found = self._structure("guard", values, _OBJECTS.get(guard["check"], set()))
             ctypes.memmove(start + number * size, found, size)
         return start
 
 
-#: names of fields of a row that share a word with others
+#: fields of a guard that share a word with others
 _STORED = {"place": "high", "expected": "extra"}
 
-#: checks that call Python about an argument
+#: checks that call Python for an argument
 _LATE = frozenset(("array", "address", "bytes"))
 
 #: fields that may hold an int as an object, by check

@@ -1,9 +1,9 @@
 """`kernel[grid](...)` of a kind seen before, from Python's call to the driver's, as LLVM text (see `text`).
 
-What is called is an object (`@tt.call` is its vectorcall) that holds a grid and the address of a table of plans. A plan
-(`table.Plan`) is what one kind of launch needs: for each argument a row, which says what it must be and where its bits
-go, and how the launch ends. Rows are checked in order; the first that does not hold turns to the next plan, and where
-no plan fits, to Python (`slow`), which launches and makes one. Nothing is allocated.
+The callee is an object (`@tt.call` is its vectorcall) that holds a grid and the address of a table of plans. A plan
+(`native.Plan`) describes one kind of launch: for each argument a guard, which checks it and stores its bits, and the
+launcher's part. Guards are checked in order; if one fails the next plan is tried, and after the last one Python
+(`slow`), which launches and makes a plan. Nothing is allocated.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ declare void @PyObject_GC_UnTrack(ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 ; vectorcall of a kernel with a grid
-define ptr @tt.call(ptr %site, ptr %values, i64 %flagged, ptr %list) {
+define ptr @tt.call(ptr %bound, ptr %values, i64 %flagged, ptr %list) {
 entry:
   %given = and i64 %flagged, 9223372036854775807      ; without PY_VECTORCALL_ARGUMENTS_OFFSET
-  %table = get ptr %site.table
+  %table = get ptr %bound.table
   %plain = icmp eq ptr %list, null
   br i1 %plain, label %next, label %named
 named:
@@ -89,7 +89,7 @@ compare:                                               ; the same name may be an
 run:
   %owner = get ptr %plan.owner
   call void @Py_IncRef(ptr %owner)
-  %grid = get ptr %site.grid
+  %grid = get ptr %bound.grid
   %total = add i64 %positional, %keywords
   %result = call ptr @tt.run(ptr %plan, ptr %values, i64 %total, ptr %grid)
   call void @Py_DecRef(ptr %owner)
@@ -98,7 +98,7 @@ run:
 done:
   %first = icmp eq i64 %i, 0
   br i1 %first, label %out, label %forward
-forward:                                               ; a plan that fits comes nearer to the front
+forward:                                               ; move a plan that fits one position to the front
   %before = getelementptr ptr, ptr %at, i64 -1
   %still = load ptr, ptr %at
   %unchanged = icmp eq ptr %still, %plan
@@ -118,11 +118,11 @@ slow:
   %given_all = add i64 %given, %keywords
   %places = add i64 %given_all, 1
   %copy = alloca ptr, i64 %places, align 8
-  %slow_grid = get ptr %site.grid
+  %slow_grid = get ptr %bound.grid
   store ptr %slow_grid, ptr %copy
-  %behind = getelementptr ptr, ptr %copy, i64 1
+  %rest = getelementptr ptr, ptr %copy, i64 1
   %size = shl i64 %given_all, 3
-  call void @llvm.memcpy.p0.p0.i64(ptr %behind, ptr %values, i64 %size, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %rest, ptr %values, i64 %size, i1 false)
   %function = get ptr %table.slow
   %with_grid = add i64 %given, 1
   %answer = call ptr @tt.vectorcall(ptr %function, ptr %copy, i64 %with_grid, ptr %list)
@@ -151,17 +151,17 @@ begin:
   %plain = icmp eq i32 %odd, 0
   br i1 %plain, label %check, label %before
 check:
-  %misfit = call i32 @tt.rows(ptr %plan, ptr %values, i64 %total, ptr %frame, i64 0)
+  %misfit = call i32 @tt.guards(ptr %plan, ptr %values, i64 %total, ptr %frame, i64 0)
   %fits = icmp eq i32 %misfit, 0
   br i1 %fits, label %stream, label %miss
-before:                                                ; what Python says of an argument is asked once, behind
-  %first_misfit = call i32 @tt.rows(ptr %plan, ptr %values, i64 %total, ptr %frame, i64 $late)
+before:                                                ; guards that call Python are checked once, after the grid
+  %first_misfit = call i32 @tt.guards(ptr %plan, ptr %values, i64 %total, ptr %frame, i64 $late)
   %may_fit = icmp eq i32 %first_misfit, 0
   br i1 %may_fit, label %ask, label %miss
 ask:
   %asked = call i32 @tt.ask(ptr %plan, ptr %values, i64 %total, ptr %grid, ptr %frame)
   %answered = icmp eq i32 %asked, 0
-  br i1 %answered, label %check, label %raised         ; the grid's function may have changed what the arguments are
+  br i1 %answered, label %check, label %raised         ; the grid's function may have changed the arguments
 raised:
   ret ptr null
 stream:
@@ -176,7 +176,7 @@ allocate:
   %allocated = call ptr @tt.numbers(ptr %scratch, ptr %frame, ptr null)
   %refused = icmp eq ptr %allocated, null
   br i1 %refused, label %raised, label %place
-place:                                                 ; (the two addresses as bytes, what keeps them)
+place:                                                 ; (the two addresses as bytes, their owner)
   %words = call ptr @PyTuple_GetItem(ptr %allocated, i64 0)
   %from_words = call ptr @PyBytes_AsString(ptr %words)
   %scratch_at = add i64 %bytes, -16
@@ -206,7 +206,7 @@ cpu:
 back:
   %status = phi i32 [ %status_gpu, %gpu ], [ %status_cpu, %cpu ]
   call void @PyEval_RestoreThread(ptr %thread)
-  call void @Py_DecRef(ptr %kept)                       ; of null it does nothing
+  call void @Py_DecRef(ptr %kept)                       ; no-op for null
   %launched = icmp eq i32 %status, 0
   br i1 %launched, label %give, label %odd_status
 odd_status:                                            ; an exception: the launch was interrupted
@@ -234,37 +234,37 @@ tell:
   ret ptr %result
 }
 
-; What a plan launches whose calls only find a kernel.
+; The launch function of plans that only find a kernel (`warmup`).
 define i32 @tt.nothing(ptr %state, ptr %params, i64 %x, i64 %y, i64 %z, ptr %stream) {
   ret i32 0
 }
 
-; The rows of a plan: 0 if all of them hold, and the bits of the arguments stand in the frame. Those whose spots have a
-; bit of %later are left out.
-define internal i32 @tt.rows(ptr %plan, ptr %values, i64 %total, ptr %frame, i64 %later) alwaysinline {
+; The guards of a plan: 0 if all of them hold, and the bits of the arguments are in the frame. Guards whose slots have a
+; bit of %later are skipped.
+define internal i32 @tt.guards(ptr %plan, ptr %values, i64 %total, ptr %frame, i64 %later) alwaysinline {
 entry:
   %count = get i64 %plan.count
-  %rows = get ptr %plan.rows
+  %guards = get ptr %plan.guards
   br label %next
 next:
   %i = phi i64 [ 0, %entry ], [ %j, %each ], [ %j, %value ]
-  %row = phi ptr [ %rows, %entry ], [ %row_next, %each ], [ %row_next, %value ]
+  %guard = phi ptr [ %guards, %entry ], [ %guard_next, %each ], [ %guard_next, %value ]
   %j = add i64 %i, 1
-  %row_next = getelementptr i8, ptr %row, i64 $row_bytes
+  %guard_next = getelementptr i8, ptr %guard, i64 $guard_bytes
   %more = icmp ult i64 %i, %count
   br i1 %more, label %each, label %good
 each:
-  %spot = get i64 %row.spot
-  %left = and i64 %spot, %later
+  %slot = get i64 %guard.slot
+  %left = and i64 %slot, %later
   %now = icmp eq i64 %left, 0
   br i1 %now, label %value, label %next
 value:
-  %argument = icmp ult i64 %i, %total                  ; rows behind those of the arguments look at no value
+  %argument = icmp ult i64 %i, %total                  ; guards after those of the arguments read no value
   %from = getelementptr ptr, ptr %values, i64 %i
   %safe = select i1 %argument, ptr %from, ptr @tt.miss
   %given = load ptr, ptr %safe
-  %function = get ptr %row.check
-  %bad = call i32 %function(ptr %row, ptr %given, ptr %frame)
+  %function = get ptr %guard.check
+  %bad = call i32 %function(ptr %guard, ptr %given, ptr %frame)
   %fine = icmp eq i32 %bad, 0
   br i1 %fine, label %next, label %bad_one
 good:
@@ -273,7 +273,7 @@ bad_one:
   ret i32 1
 }
 
-; function(x, y, z, stream), and `last` behind them
+; function(x, y, z, stream), and `last` after them
 define internal ptr @tt.numbers(ptr %function, ptr %frame, ptr %last) {
 entry:
   %list = alloca [5 x ptr], align 8

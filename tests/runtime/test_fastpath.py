@@ -19,15 +19,15 @@ import pytest
 import tritium.language as tl
 from tests.runtime.fake import kernel_of, program, slot
 from tritium.runtime import ArgumentError, LaunchError, TensorDescriptor
+from tritium.runtime.fastpath.native import native_fastpath
+from tritium.runtime.fastpath.table import PLANS
 from tritium.runtime.jit import JITFunction, reinterpret
-from tritium.runtime.quick.native import native_quick
-from tritium.runtime.quick.table import PLANS
 from tritium.support import settings
 
-pytestmark = pytest.mark.skipif(native_quick() is None, reason="no native code on this machine")
+pytestmark = pytest.mark.skipif(native_fastpath() is None, reason="no native code on this machine")
 
 COPY = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
-TIMES = 4  # the third launch of a kind is quick, and the fourth finds it as the third left it
+TIMES = 4  # the third launch of a kind takes the fast path, and the fourth finds the state that it left
 
 
 def storing(function: Any, count: int) -> Any:
@@ -74,7 +74,7 @@ def words(out: Any) -> list[int]:
     return [int(v) for v in out.view(np.uint64)]
 
 
-# ---- which launches are quick ----------------------------------------------------------------------------------------
+# ---- which launches take the fast path -------------------------------------------------------------------------------
 
 
 def test_from_the_third_launch_of_a_kind_on(four: Any, slow: Slow) -> None:
@@ -427,7 +427,7 @@ def test_streams_are_ignored_on_the_cpu_and_checked(four: Any, slow: Slow) -> No
 # ---- compiled kernels ------------------------------------------------------------------------------------------------
 
 
-def test_compiled_kernels_are_launched_quickly(compiled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_kernels_take_the_fast_path(compiled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def constants(out, N: tl.constexpr, a, b: tl.int64):  # noqa: F821
         pass
 
@@ -477,7 +477,7 @@ def test_tensors_without_torchs_c_functions(
 ) -> None:
     import torch
 
-    from tritium.runtime.quick import plan
+    from tritium.runtime.fastpath import plan
 
     monkeypatch.setattr(plan, "functions_for", lambda tensor: 0)  # as with torch 2.1
     memory = torch.zeros(64, dtype=torch.int64)

@@ -1,7 +1,7 @@
-"""Quick launches as LLVM text: the structures that it reads, and what stands for the lines that read them.
+"""The launch fast path as LLVM text: expansion of the macros in the files `*_ir`.
 
-`get TYPE %x.field` and `put TYPE %v, %x.field` stand for a load and a store of a field of the structure that `%x` is
-called like (`fields.FIELDS`); `$name` is a number.
+`get TYPE %x.field` and `put TYPE %v, %x.field` expand to a load and a store of a field of the structure named `x`
+(`fields.FIELDS`); `$name` expands to a constant.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ import re
 from ..arrays import WRITEABLE
 from ..grid import PROGRAMS
 from ..torch_layout import STATE_MASK
+from .argument_guards_ir import ARGUMENT_GUARDS
+from .bound_launch_ir import BOUND_LAUNCH
 from .call_ir import CALL
 from .calls_ir import CALLS, OLD_CALLS
 from .fields import FIELDS, FRAME_HEAD, LATE
 from .grid_ir import GRID
-from .rows_ir import ROWS
-from .sites_ir import SITES
 from .table import PLANS
 
-__all__ = ["quick_text"]
+__all__ = ["fastpath_text"]
 
-_NUMBERS = {"programs": PROGRAMS, "head": FRAME_HEAD, "plans": PLANS, "row_bytes": 8 * len(FIELDS["row"])}
+_NUMBERS = {"programs": PROGRAMS, "head": FRAME_HEAD, "plans": PLANS, "guard_bytes": 8 * len(FIELDS["guard"])}
 _NUMBERS |= {"state_mask": STATE_MASK, "writeable": WRITEABLE, "late": LATE}
 
 _GET = re.compile(r"^( *)(%\w+) = get (\w+) %(\w+)\.(\w+)(?: *;.*)?$", re.M)
 _PUT = re.compile(r"^( *)put (\w+) ([%@\w.]+), %(\w+)\.(\w+)(?: *;.*)?$", re.M)
 
 
-def quick_text(old: bool = False) -> str:
+def fastpath_text(old: bool = False) -> str:
     """The module for the host; `old` for Python 3.10."""
-    text = _GET.sub(_load, CALL + (OLD_CALLS if old else CALLS) + GRID + ROWS + SITES)
+    text = _GET.sub(_load, CALL + (OLD_CALLS if old else CALLS) + GRID + ARGUMENT_GUARDS + BOUND_LAUNCH)
     count = iter(range(1 << 20))
     text = _PUT.sub(lambda m: _store(m, next(count)), text)
     for name in sorted(_NUMBERS, key=len, reverse=True):

@@ -1,4 +1,4 @@
-"""The latest plans of a kernel."""
+"""The latest launch plans of a kernel."""
 
 from __future__ import annotations
 
@@ -31,35 +31,35 @@ if TYPE_CHECKING:
 
 __all__ = ["LAUNCH_ONLY", "Call", "LaunchTable"]
 
-PLANS = 4  # kinds of launches between which a program may go back and forth at little cost
+PLANS = 4  # kinds of launches between which a program may alternate without leaving the fast path
 
 LAUNCH_ONLY = ("stream", "warmup")
-"""Keywords of a launch that say how to launch, not what to compile."""
+"""Keywords of a launch that do not affect the compile."""
 
 
 class Call(NamedTuple):
-    """How a kernel was called: how many arguments by position, and the names of the others in order."""
+    """The form of a call: the number of positional arguments, and the names of the others in order."""
 
     positional: int
     keywords: tuple[str, ...]
 
 
 class LaunchTable:
-    """The latest plans of a kernel. `at(grid)` makes what `kernel[grid]` is.
+    """The latest plans of a kernel. `at(grid)` returns the callable `kernel[grid]`.
 
-    Called, that launches by the first plan that fits; where none does, it calls `slow(grid, *args, **kwargs)`. Before
-    the first plan it is plain Python, so that programs that launch each kernel once load no code for it.
+    It launches by the first plan whose guards hold, else it calls `slow(grid, *args, **kwargs)`. Before the first plan
+    it is a Python function, so that programs that launch each kernel once do not load the native code.
     """
 
     def __init__(self, slow: Callable[..., Any]) -> None:
         self._slow = slow
-        self._plans: dict[int, Plan] = {}  # all that the table may hold, by address
+        self._plans: dict[int, Plan] = {}  # every plan that the table may refer to, by address
         self._words: Any = None
         self._native: Native | None = None
         self.at: Callable[[Any], Any] = partial(partial, self._early)
 
     def _early(self, grid: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """A launch by what `at` made before the first plan."""
+        """A launch by a callable that `at` returned before the first plan."""
         launch = partial(self._slow, grid) if self._words is None else self.at(grid)
         return launch(*args, **kwargs)
 
@@ -75,7 +75,7 @@ class LaunchTable:
     def clear(self) -> None:
         """Forget all plans."""
         if self._words is not None:
-            self._words[:PLANS] = [0] * PLANS  # one step, as other threads see it
+            self._words[:PLANS] = [0] * PLANS  # atomic for other threads
         self._plans.clear()
 
     def __del__(self) -> None:

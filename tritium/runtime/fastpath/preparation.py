@@ -1,4 +1,4 @@
-"""When quick launches are prepared: their code is loaded beside other work, and plans are made where they pay.
+"""Preparation of the launch fast path: its code is loaded in a thread, and plans are made where they pay off.
 
 Loading the code, with the modules that make plans, takes 4 ms, the first time on a machine 100 ms of LLVM; a plan takes
 0.1 to 0.2 ms; and a launch without one 20 to 40 us more than with one (2026-11, two cores; a host with cold caches
@@ -7,9 +7,10 @@ takes five to ten times as long over each). So the code is loaded in a thread:
 - while a compile waits for LLVM, if it is on disk;
 - while a compile waits for the assembler or a worker process, compiled if need be;
 - beside the first launch on a GPU that finds its kernel in the cache, whose loading takes longer, if it is on disk;
-- else once `LOAD_AFTER` launches would have been quicker with it.
+- else once `LOAD_AFTER` launches would have been faster with it.
 
-A kind of launch gets its plan after `PLAN_AFTER` repetitions. Until the code is there Python launches; nobody waits.
+A kind of launch gets its plan after `PLAN_AFTER` repetitions. Until the code is loaded launches run in Python; none
+waits.
 """
 
 from __future__ import annotations
@@ -34,26 +35,27 @@ _native = LazyModule(".native", __package__)
 
 
 class Preparation:
-    """Whether the code is there. There is one in a process (`preparation`); tests make others."""
+    """Whether the code is loaded. A process has one (`preparation`); tests make others."""
 
     def __init__(self) -> None:
         self.ready = False
-        self.missed = 0  # launches that would have been quicker
+        self.missed = 0  # launches that would have been faster
         self._asked = self._gpu = self._compiles = False
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
     def pays(self, repeats: int) -> bool:
-        """Whether a kind of launch gets a plan that has happened so many times since its kernel was made."""
+        """Whether a kind of launch gets a plan after `repeats` repetitions since its kernel was made."""
         if not self.ready:
             self.missed += repeats > 0
             if self.missed >= LOAD_AFTER:
-                self.begin(compiles=True)  # again, where it had begun to look on disk
+                self.begin(compiles=True)  # also if a thread has searched the disk only
             return False
         return repeats >= PLAN_AFTER
 
     def when_idle(self, gpu: bool) -> None:
-        """Load the code while the next compile waits; for a `gpu` at once, if it is on disk, and the driver's calls."""
+        """Load the code while the next compile waits; for a `gpu` at once, if it is on disk, with the driver's
+        functions."""
         self._gpu |= gpu
         if not self._asked:
             self._asked = True
@@ -62,25 +64,25 @@ class Preparation:
             _idle.when_idle(self._use_wait)
 
     def _use_wait(self, long: bool) -> bool:
-        """Begin in a wait; whether that was the one to wait for: the assembler's, where there will be one."""
+        """Begin loading in a wait; whether this wait was the longest one: the assembler's for a GPU."""
         if long or not self._gpu:
             self.begin(compiles=long)
         return long or not self._gpu
 
     def begin(self, compiles: bool = False) -> None:
-        """Load the code in a thread, unless that has begun; one that is not on disk only if it `compiles`.
+        """Load the code in a thread, unless that has begun; code that is not on disk only if it `compiles`.
 
-        The thread is waited for before a fork (the child would have its locks) and at the end of the process. The
+        The thread is joined before a fork (the child would inherit its locks) and at the end of the process. The
         package of the CPU is imported here: two threads that import a package and a module in it at once can deadlock,
         as the one locks the package first and the other the module.
         """
         load("...backends.cpu", __package__)
         with self._lock:
-            self._compiles |= compiles  # also where the thread has begun to look on the disk
+            self._compiles |= compiles  # also for a thread that is searching the disk
             if self.ready or self._thread is not None:
                 return
             # no daemon, as threads of autograd's are: LLVM must not run when the process ends
-            self._thread = threading.Thread(target=self._load, name="tritium-quick", daemon=False)
+            self._thread = threading.Thread(target=self._load, name="tritium-fastpath", daemon=False)
         self._thread.start()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._before_fork)
@@ -99,7 +101,7 @@ class Preparation:
         while native is None and not compiles:
             compiles = self._compiles
             with _llvm.lean():
-                native = _native.native_quick(compiles)
+                native = _native.native_fastpath(compiles)
             with self._lock:
                 if native is None and not self._compiles:
                     self._thread = None  # it may be compiled later
@@ -115,9 +117,9 @@ class Preparation:
 
 
 def _find_torch_functions() -> None:
-    """Find the functions by which torch's tensors are read (1 ms), which the first plan would do."""
+    """Find the functions that read torch's tensors (1 ms), as the first plan would."""
     torch: Any = sys.modules.get("torch")
-    if torch is not None and hasattr(torch, "zeros"):  # it is not being imported
+    if torch is not None and hasattr(torch, "zeros"):  # its import is complete
         load("..torch_abi", __package__).functions_for(torch.zeros(1, device="cpu"))
 
 

@@ -1,6 +1,6 @@
-"""Plans of `warmup`: they find a kernel that is compiled already by what the arguments are, and launch nothing.
+"""Plans of `warmup`: they find the compiled kernel for the arguments, and launch nothing.
 
-An element type that stands for an array is the same object again.
+An element type that represents an array must be the same object again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .table import Call, LaunchTable
 __all__ = ["remember_warmup"]
 
 _devices = LazyModule("...backends.nvidia.device", __package__)
-_ending = LazyModule(".ending", __package__)
+_launch_backend = LazyModule(".launch_backend", __package__)
 _native = LazyModule(".native", __package__)
 _packing = LazyModule("..packing", __package__)
 _plan = LazyModule(".plan", __package__)
@@ -40,7 +40,7 @@ def remember_warmup(
     given: dict[str, Any],
     call: Call,
 ) -> None:
-    """Have later warmups like this one follow a plan of the table `function.warmups`, once that pays.
+    """Add a plan for warmups like this one to the table `function.warmups`, once that pays off.
 
     `pairs` are the (type, key) of each argument.
     """
@@ -76,18 +76,18 @@ def _plan_of(
     given: dict[str, Any],
     call: Call,
 ) -> Any:
-    native = _native.native_quick()
-    ending = _nothing(native, kernel, device_target, args) if native is not None else None
-    if ending is None:
+    native = _native.native_fastpath()
+    backend = _nothing(native, kernel, device_target, args) if native is not None else None
+    if backend is None:
         return None
     how = Call(call.positional, tuple(name for name in call.keywords if name != "warmup"))
     rules, outside = function._rules, function._globals or ()
-    template, make = bytes(ending.packer.size), _plan.make_plan
-    return make(native, ending, kernel, rules, args, keys, given, how, outside, result=kernel, template=template)
+    template, make = bytes(backend.packer.size), _plan.make_plan
+    return make(native, backend, kernel, rules, args, keys, given, how, outside, result=kernel, template=template)
 
 
 def _nothing(native: Any, kernel: Any, device_target: DeviceTarget, args: Sequence[Any]) -> Any:
-    """The ending of a plan that launches nothing; None for GPUs that are emulated."""
+    """The launch backend of a plan that launches nothing; None for emulated GPUs."""
     signature = kernel.src.signature
     packer = _packing.Packer(list(signature), list(signature.values()))
     words = {"launch": native.address("tt.nothing"), "stream_kind": 0}
@@ -104,7 +104,7 @@ def _nothing(native: Any, kernel: Any, device_target: DeviceTarget, args: Sequen
         places, where = {"torch": torch, "pointer": (place_of, device)}, (_torch_abi.CUDA, device)
     else:
         return None
-    return _ending.Ending(packer, device, where, only, places, words, _fail, None, active)
+    return _launch_backend.LaunchBackend(packer, device, where, only, places, words, _fail, None, active)
 
 
 def _host(value: Any) -> int:
@@ -112,7 +112,7 @@ def _host(value: Any) -> int:
 
 
 def _serves(device_target: DeviceTarget) -> bool:
-    """Whether what served a warmup without arrays still would."""
+    """Whether a warmup without arrays would still be for this device."""
     now = driver.serving(None)
     return now.driver is device_target.driver and now.device == device_target.device
 

@@ -1,7 +1,7 @@
-"""From a launch that worked to the plan of the next: what each argument must be for the same kernel to be right.
+"""Launch plans: the guards under which the next launch of the same kind may run the same kernel.
 
-A plan (`table.Plan`) is checked and carried out by native code, in a tenth of the time that Python needs. Where it ends
-(`Ending`) is the launcher's part: the CPU's and the GPU's differ in nothing else.
+A plan (`native.Plan`) is checked and executed by native code, in a tenth of the time that Python needs. Its last part
+(`LaunchBackend`) comes from the launcher: plans for the CPU and for GPUs differ in nothing else.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from ..stream import stream_handle
 from ..tensor_descriptor import TensorDescriptor, element_bytes
 from ..tensor_maps import MapEncoder
 from ..torch_abi import functions_for, look_at, state_of
-from .ending import Ending, Row
 from .fields import FIELDS, FRAME_HEAD
-from .native import Native, Plan, native_quick
+from .launch_backend import ArgumentGuard, LaunchBackend
+from .native import Native, Plan, native_fastpath
 from .table import LAUNCH_ONLY, Call
 
-__all__ = ["make_plan", "quick_plan"]
+__all__ = ["make_plan", "launch_plan"]
 
-_KEPT = 256  # descriptors that a plan remembers, for each argument
+_KEPT = 256  # memoized descriptors of a plan, for each argument
 
 _value = attrgetter("value")
-_STREAM_AT = 8 * FIELDS["frame"].index("stream") - FRAME_HEAD  # counted from the parameters, as all places
+_STREAM_AT = 8 * FIELDS["frame"].index("stream") - FRAME_HEAD  # relative to the parameters, as all offsets
 
 
-def quick_plan(
+def launch_plan(
     kernel: CompiledKernel,
     device: Any,
     rules: Sequence[ParameterRule],
@@ -52,23 +52,23 @@ def quick_plan(
 ) -> Plan | None:
     """The plan for launches like this one: `args` has a value for each parameter, `keys` its specialization.
 
-    `positions` are the numbers of the parameters that arguments by position are for, unless that is their order;
-    `result` is what a launch returns. The plan does not fit once one of `global_values` changed. None where there can
-    be no plan: for tuples, arrays that take more than a look to read, a kernel whose launcher has no ending for it
-    (`launcher.ending(device)`), and where there is no native code.
+    `positions` are the indices of the parameters of the positional arguments, unless they are in order; `result` is the
+    return value of a launch. The plan no longer applies once one of `global_values` changes. None where no plan is
+    possible: for tuples, arrays without a native reader, a kernel whose launcher has no backend
+    (`launcher.launch_backend(device)`), and without native code.
     """
-    native = native_quick()
-    ending = kernel.launcher.ending(device) if native is not None else None
-    if native is None or ending is None:
+    native = native_fastpath()
+    backend = kernel.launcher.launch_backend(device) if native is not None else None
+    if native is None or backend is None:
         return None
     return make_plan(
-        native, ending, kernel, rules, args, keys, options, call, global_values, positions=positions, result=result
+        native, backend, kernel, rules, args, keys, options, call, global_values, positions=positions, result=result
     )
 
 
 def make_plan(
     native: Native,
-    ending: Ending,
+    backend: LaunchBackend,
     kernel: CompiledKernel,
     rules: Sequence[ParameterRule],
     args: Sequence[Any],
@@ -81,34 +81,34 @@ def make_plan(
     result: Any = None,
     template: bytes | None = None,
 ) -> Plan | None:
-    """The same for a given ending; `template` are the parameters, where `args` cannot be packed."""
+    """`launch_plan` for a given backend; `template` are the parameter bytes, where `args` cannot be packed."""
     numbers = _parameters_of(call, rules, positions)
-    by_parameter = _rows_of(ending, rules, args, list(kernel.src.signature.values()), keys)
+    by_parameter = _argument_guards(backend, rules, args, list(kernel.src.signature.values()), keys)
     if by_parameter is None or not all(_fixed(args[i]) for i in set(range(len(args))) - set(numbers)):
         return None
-    rows: list[Row] = []
+    guards: list[ArgumentGuard] = []
     names: list[str | None] = []
     for number in numbers:
         name = rules[number].name if isinstance(number, int) else number
-        rows.append(by_parameter[number] if isinstance(number, int) else _option(name, options[name]))
+        guards.append(by_parameter[number] if isinstance(number, int) else _option(name, options[name]))
         names.append(None if name in LAUNCH_ONLY and not isinstance(number, int) else name)
-    rows += ending.rows
-    rows += [row for outside in global_values for row in _outside(outside)]
+    guards += backend.guards
+    guards += [guard for captured in global_values for guard in _global_guards(captured)]
     return Plan(
         native,
         *call,
-        rows,
-        ending.packer(args, ending.device)[0] if template is None else template,
+        guards,
+        backend.packer(args, backend.device)[0] if template is None else template,
         names,
         {**{r.name: value for r, value in zip(rules, args)}, **dict.fromkeys(n for n in names if n is not None)},
         {
-            **ending.words,
+            **backend.words,
             **({"stream_kind": 0} if "stream" in numbers and options["stream"] is not None else {}),
             "normalize": partial(_normalize, kernel.name),
             "result": result,
-            "report": ending.report,
+            "report": backend.report,
         },
-        ending.keep,
+        backend.keep,
     )
 
 
@@ -117,7 +117,7 @@ def _normalize(name: str, grid: Any) -> tuple[int, int, int]:
 
 
 def _parameters_of(call: Call, rules: Sequence[ParameterRule], positions: Sequence[int] | None) -> list[int | str]:
-    """For each argument of the call the number of its parameter, or the keyword of an option."""
+    """For each argument of the call the index of its parameter, or the keyword of an option."""
     by_name = {rule.name: number for number, rule in enumerate(rules)}
     return [
         *(range(call.positional) if positions is None else positions),
@@ -126,63 +126,67 @@ def _parameters_of(call: Call, rules: Sequence[ParameterRule], positions: Sequen
 
 
 def _fixed(value: Any) -> bool:
-    """Whether a parameter's default stands for the same bits at every launch."""
+    """Whether a parameter's default has the same bits at every launch."""
     return not arrays.is_array(value) and not isinstance(value, (tuple, list, TensorDescriptor))
 
 
-def _outside(outside: CapturedGlobal) -> Iterator[Row]:
-    """The name stands for the same object, and that for the same value."""
-    yield {"check": "entry", "object": outside.scope, "place": outside.name, "expected": outside.value}
-    if not outside.settled:
-        yield {"check": "holds", "call": CapturedGlobal.holds, "object": outside, "expected": True}
-    elif outside.inner is not outside.value:
-        yield {"check": "holds", "call": _value, "object": outside.value, "expected": outside.inner}
+def _global_guards(captured: CapturedGlobal) -> Iterator[ArgumentGuard]:
+    """Guards that a global name refers to the same object, and the object to the same value."""
+    yield {"check": "entry", "object": captured.scope, "place": captured.name, "expected": captured.value}
+    if not captured.settled:
+        yield {"check": "holds", "call": CapturedGlobal.holds, "object": captured, "expected": True}
+    elif captured.inner is not captured.value:
+        yield {"check": "holds", "call": _value, "object": captured.value, "expected": captured.inner}
 
 
-def _option(name: str, value: Any) -> Row:
+def _option(name: str, value: Any) -> ArgumentGuard:
     if name == "stream" and value is not None:
         return {"check": "address", "type": type(value), "call": stream_handle, "at": _STREAM_AT, "size": 8}
     return _constant(value)
 
 
-def _rows_of(
-    ending: Ending, rules: Sequence[ParameterRule], args: Sequence[Any], types: Sequence[Any], keys: Sequence[Any]
-) -> list[Row] | None:
-    """A row for each parameter; None where one of them can have none."""
-    packer = ending.packer
+def _argument_guards(
+    backend: LaunchBackend,
+    rules: Sequence[ParameterRule],
+    args: Sequence[Any],
+    types: Sequence[Any],
+    keys: Sequence[Any],
+) -> list[ArgumentGuard] | None:
+    """A guard for each parameter; None if a parameter cannot have one."""
+    packer = backend.packer
     places = packer.layout.places(packer.codes)
-    encoders = iter(ending.encoders)
-    rows: list[Row] = []
+    encoders = iter(backend.encoders)
+    guards: list[ArgumentGuard] = []
     for rule, value, ty, key, span in zip(rules, args, types, keys, packer.spans):
         if ty == "constexpr":
-            rows.append(_constant(value))
+            guards.append(_constant(value))
             continue
         if isinstance(value, arrays.MockTensor):
-            rows.append({"check": "is", "object": value.given})
+            guards.append({"check": "is", "object": value.given})
             continue
-        spot = _Spot(packer.codes[span], places[span])
-        row = _argument(ending, rule, value, ty, key, spot, encoders)
-        if row is None:
+        slot = _Slot(packer.codes[span], places[span])
+        guard = _argument(backend, rule, value, ty, key, slot, encoders)
+        if guard is None:
             return None
-        rows.append(row)
-    return rows
+        guards.append(guard)
+    return guards
 
 
-class _Spot(NamedTuple):
-    """Where an argument stands among the parameters: the codes of its values, and their places."""
+class _Slot(NamedTuple):
+    """An argument among the parameter bytes: the format codes of its values, and their (offset, size)."""
 
     codes: Sequence[str]
     places: Sequence[tuple[int, int]]
 
     @property
     def fields(self) -> dict[str, int]:
-        """The fields of a row that say so."""
+        """The fields of a guard for them."""
         first, last = self.places[0], self.places[-1]
         return {"at": first[0], "size": last[0] + last[1] - first[0]}
 
 
-def _constant(value: Any) -> Row:
-    """A compile-time value: a number or text of the same type and value, else this very object."""
+def _constant(value: Any) -> ArgumentGuard:
+    """A compile-time value: a number or string of the same type and value, else the same object."""
     if type(value) is float:
         (bits,) = struct.unpack("<q", struct.pack("<d", value))
         return {"check": "bits", "type": float, "low": bits}
@@ -192,98 +196,98 @@ def _constant(value: Any) -> Row:
 
 
 def _argument(
-    ending: Ending,
+    backend: LaunchBackend,
     rule: ParameterRule,
     value: Any,
     ty: Any,
     key: Any,
-    spot: _Spot,
+    slot: _Slot,
     encoders: Iterator[MapEncoder | None],
-) -> Row | None:
+) -> ArgumentGuard | None:
     if not isinstance(ty, str):
         return None
     if ty.startswith("tensordesc"):
-        return _descriptor(ending, value, spot, next(encoders, None))
+        return _descriptor(backend, value, slot, next(encoders, None))
     if ty[0] == "*":
-        return _pointer(ending, rule, value, key, spot)
+        return _pointer(backend, rule, value, key, slot)
     if ty in ("fp32", "fp64") and type(value) is float:
         size = {"fp32": 4, "fp64": 8}[ty]
-        return {"check": "float", "type": float, "at": spot.places[0][0], "size": size}
+        return {"check": "float", "type": float, "at": slot.places[0][0], "size": size}
     if ty in ("i1", "u1") and type(value) is bool:
-        return {"check": "bool", "type": bool, **spot.fields}
+        return {"check": "bool", "type": bool, **slot.fields}
     limits = integer_range(ty)
     if limits is None or type(value) is not int or ty in ("i1", "u1"):
         return None
-    return _integer(rule, ty, key, limits, spot)
+    return _integer(rule, ty, key, limits, slot)
 
 
 def _divisible(rule: ParameterRule, key: Any) -> dict[str, int]:
-    """What a row says of divisibility by 16."""
+    """The fields of a guard for divisibility by 16."""
     if key == ALIGNED:
         return {"mask": 15, "want": 0}
     return {"mask": 15, "want": 1} if rule.alignment else {}
 
 
-def _integer(rule: ParameterRule, ty: str, key: Any, limits: tuple[int, int], spot: _Spot) -> Row:
-    row = {"type": int, **spot.fields, **_divisible(rule, key)}
+def _integer(rule: ParameterRule, ty: str, key: Any, limits: tuple[int, int], slot: _Slot) -> ArgumentGuard:
+    guard = {"type": int, **slot.fields, **_divisible(rule, key)}
     if key != ALIGNED and rule.special:
-        row |= {"object": 1, "call": 1}  # 1 is a kernel of its own
+        guard |= {"object": 1, "call": 1}  # the value 1 has a kernel of its own
     elif key == ALIGNED and rule.divides:
-        row |= {"object": 0, "call": 1}  # and so is the divisor 0
+        guard |= {"object": 0, "call": 1}  # and so has the divisor 0
     by_value = not rule.type and ty != "i32"  # of the types that values choose between, the narrowest that holds it
     if ty == "u64":
-        return {**row, "check": "unsigned", "low": 1 << 63 if by_value else 0}
-    return {**row, "check": "integer", "low": limits[0], "high": limits[1], "expected": int(by_value)}
+        return {**guard, "check": "unsigned", "low": 1 << 63 if by_value else 0}
+    return {**guard, "check": "integer", "low": limits[0], "high": limits[1], "expected": int(by_value)}
 
 
-def _pointer(ending: Ending, rule: ParameterRule, value: Any, key: Any, spot: _Spot) -> Row | None:
+def _pointer(backend: LaunchBackend, rule: ParameterRule, value: Any, key: Any, slot: _Slot) -> ArgumentGuard | None:
     adapter = arrays.adapter_of(value)
-    row: dict[str, Any] = {"type": type(value), "at": spot.places[0][0], "size": 8, **_divisible(rule, key)}
-    stored = row["at"] in ending.stored
+    guard: dict[str, Any] = {"type": type(value), "at": slot.places[0][0], "size": 8, **_divisible(rule, key)}
+    stored = guard["at"] in backend.stored
     if adapter == "wrapper":
-        read = _wrapped(ending, value, stored)
-        return None if read is None else {**row, "check": "address", "call": read}
+        read = _wrapped(backend, value, stored)
+        return None if read is None else {**guard, "check": "address", "call": read}
     if adapter == "numpy":
-        if "numpy" not in ending.places or not arrays.quick_numpy_reads(value):
+        if "numpy" not in backend.places or not arrays.reads_numpy_structure(value):
             return None
-        return {**row, "check": "numpy_stored" if stored else "numpy", "object": value.dtype}
-    if adapter not in ending.places:
+        return {**guard, "check": "numpy_stored" if stored else "numpy", "object": value.dtype}
+    if adapter not in backend.places:
         return None
-    place, expected = ending.places[adapter]
+    place, expected = backend.places[adapter]
     if place(value) is not expected:
         return None
     functions = functions_for(value) if adapter == "torch" else 0
     seen = look_at(value) if functions else None
-    if seen is not None and seen[2:] == ending.where and seen.address == value.data_ptr():
-        where = (-1 if ending.only else seen.index) & 0xFFFFFFFF | value.element_size() << 32
+    if seen is not None and seen[2:] == backend.where and seen.address == value.data_ptr():
+        where = (-1 if backend.only else seen.index) & 0xFFFFFFFF | value.element_size() << 32
         known = {"low": seen.dtype, "high": seen.device, "expected": where, "object": state_of(value)}
-        return {**row, "check": "tensor", "call": functions, **known}
+        return {**guard, "check": "tensor", "call": functions, **known}
     if adapter == "torch":
         read = arrays.torch_address
     else:
         read = getattr(type(value), "data_ptr", None) or methodcaller("data_ptr")
     found = {"object": value.dtype, "low": "dtype", "place": place, "expected": expected}
-    return {**row, "check": "array", "call": read, **found}
+    return {**guard, "check": "array", "call": read, **found}
 
 
-def _wrapped(ending: Ending, value: Any, stored: bool) -> Callable[[Any], int | None] | None:
-    """A function that gives the address of a wrapped array like this one, None for others."""
-    inner = _reader(ending, value.base, stored)
+def _wrapped(backend: LaunchBackend, value: Any, stored: bool) -> Callable[[Any], int | None] | None:
+    """A function that returns the address of a wrapped array like this one, None for others."""
+    inner = _reader(backend, value.base, stored)
     if inner is None:
         return None
     read, dtype = inner, value.dtype
     return lambda wrapper: read(wrapper.base) if wrapper.dtype == dtype else None
 
 
-def _reader(ending: Ending, array: Any, stored: bool) -> Callable[[Any], int | None] | None:
-    """A function that gives the address of an array of the same class, elements and place, None for others.
+def _reader(backend: LaunchBackend, array: Any, stored: bool) -> Callable[[Any], int | None] | None:
+    """A function that returns the address of an array of the same class, element type and device, None for others.
 
-    Read-only arrays are others too, where the array is `stored` to.
+    It also returns None for read-only arrays, if the array is `stored` to.
     """
     adapter = arrays.adapter_of(array)
-    if adapter not in ending.places or adapter == "wrapper":
+    if adapter not in backend.places or adapter == "wrapper":
         return None
-    (place, expected), cls, dtype = ending.places[adapter], type(array), array.dtype
+    (place, expected), cls, dtype = backend.places[adapter], type(array), array.dtype
     readers = {"numpy": arrays.numpy_address, "torch": arrays.torch_address}
     address = readers.get(adapter) or methodcaller("data_ptr")
 
@@ -294,15 +298,17 @@ def _reader(ending: Ending, array: Any, stored: bool) -> Callable[[Any], int | N
     return read
 
 
-def _descriptor(ending: Ending, value: TensorDescriptor, spot: _Spot, encoder: MapEncoder | None) -> Row | None:
-    """The parameters of a descriptor, remembered by its address, shape and strides; its base, block and padding are
-    those of `value`."""
-    read = _reader(ending, value.base, spot.places[0][0] in ending.stored)
+def _descriptor(
+    backend: LaunchBackend, value: TensorDescriptor, slot: _Slot, encoder: MapEncoder | None
+) -> ArgumentGuard | None:
+    """The parameters of a descriptor, memoized by address, shape and strides; the guard requires the base, block and
+    padding of `value`."""
+    read = _reader(backend, value.base, slot.places[0][0] in backend.stored)
     if read is None:
         return None
     address, block, padding = read, copy(value.block_shape), value.padding
-    make = _values(ending, value, encoder)
-    pack = struct.Struct(f"<{padded(spot.codes, spot.places)}").pack
+    make = _values(backend, value, encoder)
+    pack = struct.Struct(f"<{padded(slot.codes, slot.places)}").pack
     known: dict[tuple[Any, ...], bytes] = {}
 
     def encode(descriptor: TensorDescriptor) -> bytes | None:
@@ -320,17 +326,18 @@ def _descriptor(ending: Ending, value: TensorDescriptor, spot: _Spot, encoder: M
                 return None
         return found
 
-    return {"check": "bytes", "type": type(value), "call": encode, **spot.fields}
+    return {"check": "bytes", "type": type(value), "call": encode, **slot.fields}
 
 
 _Make = Callable[[TensorDescriptor, int], "Sequence[Any] | None"]
 
 
-def _values(ending: Ending, like: TensorDescriptor, encoder: MapEncoder | None) -> _Make:
-    """What gives the values of a descriptor at an address; None where the kernel may be another than that of `like`."""
+def _values(backend: LaunchBackend, like: TensorDescriptor, encoder: MapEncoder | None) -> _Make:
+    """A function that returns the values of a descriptor at an address; None where another kernel than that of `like`
+    may be needed."""
     info = arrays.describe(like.base)
     assert info is not None
-    size, times = element_bytes(info.element), 2 if ending.packer.layout.attributes else 1
+    size, times = element_bytes(info.element), 2 if backend.packer.layout.attributes else 1
     uneven = like.has_uneven_rows(size)
 
     def make(descriptor: TensorDescriptor, address: int) -> Sequence[Any] | None:
@@ -340,7 +347,7 @@ def _values(ending: Ending, like: TensorDescriptor, encoder: MapEncoder | None) 
             return address, *(*descriptor.shape, *descriptor.strides) * times
         try:
             return encoder(descriptor, address, "")
-        except ArgumentError:  # the launch by Python says which argument it is
+        except ArgumentError:  # the launch in Python reports which argument it is
             return None
 
     return make

@@ -10,11 +10,11 @@ import pytest
 import tritium.language as tl
 from tests.runtime.fake import kernel_of, program
 from tritium.runtime import LaunchError, driver
+from tritium.runtime.fastpath.native import native_fastpath
 from tritium.runtime.jit import JITFunction
-from tritium.runtime.quick.native import native_quick
 from tritium.support import settings
 
-pytestmark = pytest.mark.skipif(native_quick() is None, reason="no native code on this machine")
+pytestmark = pytest.mark.skipif(native_fastpath() is None, reason="no native code on this machine")
 
 LIMIT = tl.constexpr(3)
 

@@ -1,6 +1,6 @@
-"""`compiled[grid](...)`: launches of a kernel that is compiled already, quick from the second of a kind on.
+"""`compiled[grid](...)`: launches of a kernel that is compiled already, by the fast path from the second of a kind on.
 
-The types are the kernel's, so that arguments are only checked to be of the classes and in the place that they were.
+The types are the kernel's, so that arguments are only checked for the same classes and device.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _plan = LazyModule(".plan", __package__)
 
 
 class DirectCalls:
-    """Launches by `launcher(grid, args, stream)`, and by plans of its `ending`; `at(grid)` makes what is called."""
+    """Launches by `launcher(grid, args, stream)`, and by plans of its `launch_backend`; `at(grid)` returns the
+    callable."""
 
     def __init__(self, launcher: Any, packer: Packer) -> None:
         self._launcher = launcher
@@ -80,7 +81,7 @@ class DirectCalls:
         forms = self._launcher.forms
         values = forms.expand(args)
         given = {} if stream is None else {"stream": stream}
-        plan = _plan.quick_plan(
+        plan = _plan.launch_plan(
             kernel,
             self._launcher.device_of(values),
             self._rules,

@@ -1,4 +1,4 @@
-"""Grids of quick launches, as LLVM text (see `text`)."""
+"""Grids of launches, as LLVM text (see `text`)."""
 
 from __future__ import annotations
 

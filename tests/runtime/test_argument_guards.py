@@ -1,4 +1,4 @@
-"""Rows of quick launches that ask a function about an argument: what they pack, refuse, keep and leave raised."""
+"""Argument guards that call a function: what they pack and refuse, references and exceptions."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-from tritium.runtime.quick.native import native_quick
-from tritium.runtime.quick.text import FIELDS, FRAME_HEAD
+from tritium.runtime.fastpath.native import native_fastpath
+from tritium.runtime.fastpath.text import FIELDS, FRAME_HEAD
 
-pytestmark = pytest.mark.skipif(native_quick() is None, reason="no native code on this machine")
+pytestmark = pytest.mark.skipif(native_fastpath() is None, reason="no native code on this machine")
 
 
 class Argument:
-    """What the rows here are about."""
+    """What the guards here are about."""
 
 
 def failing(value: Any) -> None:
     raise ValueError("not this one")
 
 
-#: check, what call(value) is, the bytes that are packed (None: the row refuses)
+#: check, what call(value) is, the bytes that are packed (None: the guard refuses)
 CASES: dict[str, tuple[str, Any, bytes | None]] = {
     "address": ("address", 2**64 - 4096, struct.pack("<Q", 2**64 - 4096)),
     "no address": ("address", None, None),
@@ -38,15 +38,15 @@ CASES: dict[str, tuple[str, Any, bytes | None]] = {
 
 
 def ask(check: str, call: Callable, value: Any, kind: type = Argument) -> bytes | None:
-    """The 8 bytes that a row of this kind packs, None where it refuses; an error that it leaves behind is raised."""
-    native = native_quick()
+    """The 8 bytes that a guard of this kind packs, None where it refuses; an error that it leaves behind is raised."""
+    native = native_fastpath()
     assert native is not None
     mask = 15 if check == "address" else 0  # addresses are multiples of 16
-    fields = {"type": id(kind), "spot": FRAME_HEAD | 8 << 32 | mask << 48, "call": id(call)}
-    row = (ctypes.c_int64 * len(FIELDS["row"]))(*(fields.get(name, 0) for name in FIELDS["row"]))
+    fields = {"type": id(kind), "slot": FRAME_HEAD | 8 << 32 | mask << 48, "call": id(call)}
+    guard = (ctypes.c_int64 * len(FIELDS["guard"]))(*(fields.get(name, 0) for name in FIELDS["guard"]))
     frame = ctypes.create_string_buffer(b"\x5a" * (FRAME_HEAD + 16), FRAME_HEAD + 16)
     function = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    status = function(native.address(f"tt.row_{check}"))(ctypes.addressof(row), value, ctypes.addressof(frame))
+    status = function(native.address(f"tt.guard_{check}"))(ctypes.addressof(guard), value, ctypes.addressof(frame))
     packed = frame.raw[FRAME_HEAD:][:8]
     assert frame.raw == b"\x5a" * FRAME_HEAD + packed + b"\x5a" * 8
     if status == 0:
