@@ -1,6 +1,6 @@
 """The kernel language: `import tritium.language as tl`.
 
-Every name of `triton.language` is here; what is not supported yet says so when a kernel uses it.
+Every name of `triton.language` is here; a function that is not supported yet raises an error when a kernel uses it.
 """
 
 # ruff: noqa: E402, F405
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..support.lazy import lazy_attributes, load
 from ..support.limits import MAX_TENSOR_ELEMENTS
 
-load(".core", __package__)  # first, with what it imports: nearly all of the frontend
+load(".core", __package__)  # first: it imports nearly all of the frontend
 
 from ..frontend.aggregate_types import *
 from ..frontend.aggregates import aggregate_replace
@@ -31,7 +31,7 @@ _RANDOM = (
     *("N_ROUNDS_DEFAULT", "pair_uniform_to_normal", "philox", "philox_impl", "rand", "rand4x", "randint", "randint4x"),
     *("randn", "randn4x", "uint_to_uniform_float"),
 )
-__getattr__ = lazy_attributes(  # what few kernels use
+__getattr__ = lazy_attributes(  # rarely used by kernels
     __name__,
     {
         **{name: f".{name}:" for name in ("extra", "math", "random", "standard", "target_info")},

@@ -27,7 +27,7 @@ from ..frontend.language.core import (
 )
 from ..support.lazy import lazy_attributes
 
-__getattr__ = lazy_attributes(  # what authors of libraries use
+__getattr__ = lazy_attributes(  # for authors of libraries
     __name__,
     dict.fromkeys(
         (

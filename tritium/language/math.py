@@ -1,4 +1,4 @@
-"""`tritium.language.math`: functions of numbers; names of the device library are found here too."""
+"""`tritium.language.math`: mathematical functions; names of the device library are found here too."""
 
 # ruff: noqa: F403
 from typing import Any

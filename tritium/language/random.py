@@ -1,4 +1,4 @@
-"""`tritium.language.random`: random numbers by counter."""
+"""`tritium.language.random`: counter-based random numbers."""
 
 # ruff: noqa: F403
 from ..frontend.language.random import *

@@ -1,4 +1,4 @@
-"""`tritium.language.target_info`: what a kernel may ask about its target while it is compiled."""
+"""`tritium.language.target_info`: queries of the target at compile time."""
 
 # ruff: noqa: F401
 from ..frontend.language.device import (

@@ -2,7 +2,7 @@
 
 From Miller's backward recurrence and Neumann's series (Abramowitz and Stegun 9.1.46, 9.1.88, 9.1.89), and for large
 arguments from Hankel's expansion (9.2.5 - 9.2.10), whose terms fall below 2^-53 where x >= 25. Modified ones are power
-series (9.6.10), and 9.7.1 where x >= 30. Near zeros the error is 2^-52 of the functions' size beside them.
+series (9.6.10), and 9.7.1 where x >= 30. Near their zeros the error is 2^-52 of the functions' magnitude around them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _STEPS = constexpr(40)  # two orders each: J_80(25) is 1e-25
 @language_function
 def _near(x):
     """J0, J1, Y0, Y1 where 1e-5 <= x <= 25."""
-    high, low = x * 0, x * 0 + 1e-280  # orders 2 k + 1 and 2 k, times an unknown factor
+    high, low = x * 0, x * 0 + 1e-280  # orders 2 k + 1 and 2 k, up to a common factor
     total, even, odd = x * 0, x * 0, x * 0
     for i in range(_STEPS):
         k = (_STEPS - i).to(float64)
@@ -112,7 +112,7 @@ def _largest(n):
 
 @language_function
 def jn(n, x):
-    """J_n: forward from J0 and J1 up to order |x|, from there on by ratios of neighbours, which are found backwards."""
+    """J_n: forward recurrence from J0 and J1 up to order |x|, from there on ratios by backward recurrence."""
     n = to_tensor(n).to(int32) + where(x == x, 0, 0)
     a = abs(x)
     turn = where(a < 2.0**30, a, 2.0**30).to(int32)
@@ -136,7 +136,7 @@ def jn(n, x):
 
 @language_function
 def yn(n, x):
-    """Y_n, forward from Y0 and Y1."""
+    """Y_n by forward recurrence from Y0 and Y1."""
     n = to_tensor(n).to(int32) + where(x == x, 0, 0)
     before, now = second(x, 0), second(x, 1)
     result = where(n == 0, before, now)

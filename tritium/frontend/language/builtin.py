@@ -1,4 +1,4 @@
-"""How a function of the language is made: `@builtin`, `@member`, and the checks they share."""
+"""Definition of functions of the language: `@builtin`, `@member`, and checks of their arguments."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BUILTIN = "__tritium_builtin__"
 
 
 def builtin(fn: F) -> F:
-    """Mark a function that emits IR: the visitor calls it with `_semantic`; elsewhere it explains itself."""
+    """Mark a function that emits IR: the visitor calls it with `_semantic`; a call from Python raises OutsideKernel."""
 
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -56,13 +56,13 @@ def builtin(fn: F) -> F:
 def anywhere(fn: Any) -> Any:
     """Mark a function that the visitor calls with `_semantic`, and Python may call without."""
     setattr(fn, BUILTIN, True)
-    fn.__qualname__ = fn.__name__  # made by factories, several share a code object: the name tells them apart
+    fn.__qualname__ = fn.__name__  # factories make several with one code object: the name distinguishes them
     fn.cache_key = f"{fn.__module__}.{fn.__name__}{_version(getattr(fn, '__wrapped__', fn))}"
     return fn
 
 
 def _version(fn: Callable[..., Any]) -> str:
-    """What changes with the code of a function that is not of this package: a hash of its file, or of its code."""
+    """A hash of the code of a function that is not of this package: of its file, or of its code object."""
     if fn.__module__.partition(".")[0] == _PACKAGE:
         return ""
     try:
@@ -85,7 +85,7 @@ def outside_kernel(name: str) -> OutsideKernel:
 
 
 def is_builtin(fn: Any) -> bool:
-    """True for functions (and bound methods) made by `@builtin`."""
+    """True for functions (and bound methods) decorated by `@builtin`."""
     return getattr(fn, BUILTIN, False)
 
 
@@ -100,7 +100,7 @@ def member(fn: Any) -> Any:
 
 
 def static_int(value: Any, what: str) -> int:
-    """A compile-time integer. Raises naming `what` otherwise."""
+    """A compile-time integer. Raises LanguageError naming `what` otherwise."""
     value = unwrap(value)
     if isinstance(value, bool) or not isinstance(value, int):
         if isinstance(value, float) and value.is_integer():
@@ -117,7 +117,7 @@ def _kind(value: Any) -> str:
 
 
 def flag(value: Any) -> bool:
-    """An option that is on or off, known at compile time; text is an error."""
+    """A boolean option known at compile time; strings are an error."""
     if isinstance(unwrap(value), str):
         raise LanguageError(f"TypeError: an option must be True or False, got {unwrap(value)!r}")
     return truth(value)
@@ -159,7 +159,7 @@ def shape_of(values: Sequence[Any], what: str = "shape") -> list[int]:
 
 
 def check_dtype(ty: Any, what: str = "dtype") -> dtype:
-    """A dtype given as such (constexpr or not)."""
+    """A dtype, constexpr or not. Raises LanguageError naming `what` otherwise."""
     ty = unwrap(ty)
     if not isinstance(ty, dtype):
         raise LanguageError(f"TypeError: {what} must be a dtype such as tl.float32, got {_kind(ty)}", _dtype_hint(ty))
@@ -167,7 +167,7 @@ def check_dtype(ty: Any, what: str = "dtype") -> dtype:
 
 
 def _dtype_hint(ty: Any) -> str | None:
-    """What the type of another library is called here."""
+    """The hint for a dtype of another library."""
     name = (getattr(ty, "__name__", None) or str(ty)).rpartition(".")[2]
     name = {"bool": "int1", "float8_e4m3fn": "float8e4nv", "float8_e5m2": "float8e5"}.get(name, name)
     return f"pass tl.{name}" if isinstance(getattr(dtypes, name, None), dtype) else None

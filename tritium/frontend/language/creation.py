@@ -1,4 +1,4 @@
-"""Programs, creation of blocks, casts, shapes."""
+"""Program ids, creation of blocks, casts, shapes."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _block(x: Any, name: str, sem: Any) -> tensor:
 
 @builtin
 def broadcast(input: Any, other: Any, _semantic: Any = None) -> tl_tuple:
-    """Both in the common shape of NumPy's rules."""
+    """Both broadcast by NumPy's rules."""
     return tl_tuple(
         _semantic.broadcast_value(_block(input, "broadcast", _semantic), _block(other, "broadcast", _semantic))
     )
@@ -167,7 +167,7 @@ def reshape(input: Any, *shape: Any, can_reorder: Any = False, _semantic: Any = 
 @member
 @builtin
 def view(input: Any, *shape: Any, _semantic: Any = None) -> tensor:
-    """`reshape` whose elements may come in any order; deprecated in favour of it."""
+    """`reshape` with elements in any order; deprecated in favour of `reshape`."""
     return _semantic.reshape(_block(input, "view", _semantic), shape_of(shape), True)
 
 

@@ -1,4 +1,4 @@
-"""Functions that ask about the machine a kernel runs on, and those not supported yet, each with one clear error."""
+"""Queries of the target and the device, and functions that are not supported yet, which raise an error."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = [
 
 
 def missing(name: str, hint: str | None = None) -> Any:
-    """A function that exists and says that it does not work yet."""
+    """A function that raises that it is not supported yet."""
 
     def function(*args: Any, _semantic: Any = None, **kwargs: Any) -> Any:
         raise LanguageError(f"{name} is not supported yet", hint)
@@ -52,7 +52,7 @@ def missing(name: str, hint: str | None = None) -> Any:
 
 
 def unsupported(name: str, hint: str | None = None) -> Any:
-    """A builtin that exists and says that it does not work yet."""
+    """A builtin that raises that it is not supported yet."""
     return builtin(missing(name, hint))
 
 
@@ -68,10 +68,10 @@ def _target_of(options: Any) -> GPUTarget:
 
 
 def _question(fn: Callable[..., Any]) -> Any:
-    """A question about the target, which `fn` answers from `_target`.
+    """A query of the target, which `fn` answers from `_target`.
 
-    In a kernel it is answered while that is compiled, as a constexpr. Elsewhere, in Python, it is about the compile
-    which runs that (a `constexpr_function`), or the machine that launches compile for.
+    In a kernel it is evaluated at compile time, as a constexpr. In Python it refers to the compile in progress (in a
+    `constexpr_function`), or to the target of launches.
     """
 
     @functools.wraps(fn)
@@ -86,8 +86,8 @@ def _question(fn: Callable[..., Any]) -> Any:
 
 @_question
 def current_target(_target: Any = None) -> Any:
-    """The target, with `.backend` ("cuda", "hip", "cpu"), `.arch` (90, "gfx942") and `.warp_size`; None where there is
-    none."""
+    """The target, with `.backend` ("cuda", "hip", "cpu"), `.arch` (90, "gfx942") and `.warp_size`; None without
+    one."""
     return _target
 
 
@@ -132,13 +132,13 @@ def num_warps(_semantic: Any = None) -> constexpr:
 
 @builtin
 def num_threads(_semantic: Any = None) -> constexpr:
-    """Threads of a program: warps times their size."""
+    """The threads of a program: number of warps times warp size."""
     _semantic.knows_warps = True
     return constexpr(getattr(_semantic.options, "num_warps", 4) * getattr(_semantic.options, "warp_size", 32))
 
 
 def _overlaps(sem: Any, name: str) -> bool:
-    """Whether launches on the target may overlap."""
+    """True if launches on the target may overlap."""
     if _backend(sem) == "hip":
         raise LanguageError(f"{name} is for NVIDIA GPUs only", "guard it by `if tl.target_info.is_cuda():`")
     if _backend(sem) == "cuda" and not getattr(sem.options, "dependent_launch", True):
@@ -151,14 +151,14 @@ def _overlaps(sem: Any, name: str) -> bool:
 
 @builtin
 def gdc_wait(_semantic: Any = None) -> None:
-    """Wait until the kernels that this one depends on are done; launches on a CPU never overlap."""
+    """Wait until the kernels that this one depends on are complete; nothing on CPUs, where launches never overlap."""
     if _overlaps(_semantic, "gdc_wait"):
         _semantic.grid_dependency_wait()
 
 
 @builtin
 def gdc_launch_dependents(_semantic: Any = None) -> None:
-    """Let the next kernel start, as far as this program is concerned; launches on a CPU never overlap."""
+    """Allow dependent kernels to start; nothing on CPUs, where launches never overlap."""
     if _overlaps(_semantic, "gdc_launch_dependents"):
         _semantic.grid_dependency_launch_dependents()
 
@@ -171,7 +171,7 @@ def globaltimer(_semantic: Any = None) -> tensor:
 
 @builtin
 def smid(_semantic: Any = None) -> tensor:
-    """The number of the multiprocessor that this program runs on, int32."""
+    """The index of the SM that this program runs on, int32."""
     return _register(_semantic, "tl.extra.cuda.smid", "mov.u32 $0, %smid;", "=r", int32, True)
 
 
@@ -180,7 +180,7 @@ def _convert_custom_float8(name: str) -> Any:
         return _semantic.cast(_semantic.to_tensor(arg), unwrap(dst_ty), unwrap(fp_downcast_rounding))
 
     function.__name__ = name
-    function.__doc__ = "A cast from or to `float8e4b15`: what `x.to(dst_ty, fp_downcast_rounding)` is."
+    function.__doc__ = "A cast from or to `float8e4b15`, the same as `x.to(dst_ty, fp_downcast_rounding)`."
     return builtin(function)
 
 
@@ -192,7 +192,7 @@ def convert_fp8e4b15_to_float16(arg: Any, _semantic: Any = None) -> tensor:
 
 @builtin
 def convert_float16_to_fp8e4b15(arg: Any, has_minx2: Any, _semantic: Any = None) -> tensor:
-    """`arg.to(tl.float8e4b15)`; which instructions do it is the target's choice, so that `has_minx2` says nothing."""
+    """`arg.to(tl.float8e4b15)`; the target selects the instructions, so `has_minx2` has no effect."""
     return _semantic.cast(_semantic.to_tensor(arg), float8e4b15)
 
 
@@ -200,7 +200,7 @@ def convert_float16_to_fp8e4b15(arg: Any, has_minx2: Any, _semantic: Any = None)
 def convert_custom_float8(
     arg: Any, dst_ty: Any, fp_downcast_rounding: Any, has_minx2: Any, _semantic: Any = None
 ) -> tensor:
-    """A cast from or to `float8e4b15`: what `arg.to(dst_ty, fp_downcast_rounding)` is."""
+    """A cast from or to `float8e4b15`, the same as `arg.to(dst_ty, fp_downcast_rounding)`."""
     return _semantic.cast(_semantic.to_tensor(arg), unwrap(dst_ty), unwrap(fp_downcast_rounding))
 
 

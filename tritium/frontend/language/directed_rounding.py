@@ -1,9 +1,8 @@
-"""Arithmetic rounded towards zero, down or up, for targets whose arithmetic only rounds to the nearest.
+"""Directed rounding (towards zero, down, up), for targets whose arithmetic only rounds to nearest.
 
-Each function has the result r that is nearest, and a number e with the sign of (exact result - r), which is found
-without an error: by two-sum for sums (Knuth, TAOCP 4.2.2, theorem B), by fma for products, quotients and roots. If r
-is on the wrong side of the exact result, its neighbour is the answer. fp32 is looked at from fp64, where its products
-are exact.
+Each function computes the nearest result r and a value e with the sign of (exact result - r), without rounding error:
+by two-sum for sums (Knuth, TAOCP 4.2.2, theorem B), by fma for products, quotients and roots. If r is on the wrong side
+of the exact result, its neighbour is returned. fp32 is computed in fp64, where its products are exact.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from ..callee import language_function
 from ..constexpr import constexpr
 from ..dtypes import float32, float64, int32, int64, uint32
 from .mathematics import abs, fma
-from .mathematics import sqrt as sqrt_rn  # of CPUs and the interpreter, which round it to the nearest
+from .mathematics import sqrt as sqrt_rn  # correctly rounded on CPUs and in the interpreter
 from .reductions import where
 
 __all__ = [
@@ -61,7 +60,7 @@ def mantissa(x):
 
 @language_function
 def neighbour(x, up: constexpr):
-    """The next value above x (or below it); the last infinity and NaN stay."""
+    """The next value above x (or below it); the last infinity and NaN are unchanged."""
     bits = bits_of(x)
     least = ((bits & 0) | 1).to(x.dtype, bitcast=True)
     if up:
@@ -74,8 +73,8 @@ def neighbour(x, up: constexpr):
 
 @language_function
 def _directed(r, e, finite, mode: constexpr):
-    """r moved to the side that `mode` asks for: "rd" down, "ru" up, "rz" towards zero; of `finite` operands."""
-    # where the nearest result overflowed, the exact one is nearer to zero
+    """r moved to the side of `mode`: "rd" down, "ru" up, "rz" towards zero; of `finite` operands."""
+    # if the nearest result overflowed, the exact one is closer to zero
     below = finite & where(abs(r) == _INF, r > 0, e < 0)
     above = finite & where(abs(r) == _INF, r < 0, e > 0)
     if mode == "rd":
@@ -100,14 +99,14 @@ def _finite(x):
 
 @language_function
 def _side(wide, rest, r):
-    """The sign of (wide + rest - r), for a rest smaller than any difference of the others."""
+    """The sign of (wide + rest - r), for a rest smaller than any nonzero |wide - r|."""
     gap = wide - r.to(float64)
     return where(gap == 0, rest, gap)
 
 
 @language_function
 def _down_to_zero(r, a, b, mode: constexpr):
-    """Rounded down, a sum of opposite numbers a and b is -0."""
+    """The sum of opposite numbers a and b is -0 if rounded down."""
     if mode == "rd":
         opposite = (a == -b) & ((bits_of(a) < 0) != (bits_of(b) < 0))
         return where(opposite & (r == 0), -0.0, r)
@@ -181,7 +180,7 @@ def sqrt(x, mode: constexpr):
         e = fma(-r.to(float64), r.to(float64), x.to(float64))
     else:
         r = sqrt_rn(x)
-        small = x < 2.0**-600  # its remainder is below all numbers
+        small = x < 2.0**-600  # its remainder would underflow
         s = where(small, r * 2.0**200, r)
         e = fma(-s, s, where(small, x * 2.0**400, x))
     return _directed(r, e, _finite(x), mode)
@@ -222,7 +221,7 @@ def convert(x, target: constexpr, mode: constexpr):
         e = x.to(float64) - r.to(float64)
     else:
         limit: constexpr = 2.0**63 if x.dtype == int64 else 2.0**64
-        full = r >= limit  # rounded up to what the integer's type does not have
+        full = r >= limit  # rounded up to a value outside the integer type
         back = where(full, 0.0, r).to(x.dtype)
         e = where(full | (back > x), -1.0, where(back < x, 1.0, 0.0))
     return _directed(r, e, r == r, mode)

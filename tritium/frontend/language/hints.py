@@ -1,4 +1,4 @@
-"""Promises to the compiler, prints, assertions, inline assembly."""
+"""Hints to the compiler, prints, assertions, inline assembly, external functions."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ __all__ = [
 
 @builtin
 def multiple_of(input: Any, values: Any, _semantic: Any = None) -> tensor:
-    """A promise: the first elements along each dimension are multiples of `values`."""
+    """Hint: the first elements along each dimension are multiples of `values`."""
     return _semantic.hint("tt.divisibility", "multiple_of", input, unwrap_sequence(values))
 
 
 @builtin
 def max_contiguous(input: Any, values: Any, _semantic: Any = None) -> tensor:
-    """A promise: the elements along each dimension count up by one in runs of `values`."""
+    """Hint: the elements along each dimension are contiguous (increase by one) in runs of `values`."""
     return _semantic.hint("tt.contiguity", "max_contiguous", input, unwrap_sequence(values))
 
 
 @builtin
 def max_constancy(input: Any, values: Any, _semantic: Any = None) -> tensor:
-    """A promise: the elements along each dimension are equal in runs of `values`."""
+    """Hint: the elements along each dimension are equal in runs of `values`."""
     return _semantic.hint("tt.constancy", "max_constancy", input, unwrap_sequence(values))
 
 
 @builtin
 def assume(cond: Any, _semantic: Any = None) -> None:
-    """A promise: the scalar `cond` holds."""
+    """Hint: the scalar `cond` is true."""
     if cond.__class__ is not tensor and isinstance(unwrap(cond), bool):
         return
     _semantic.assume(cond)
@@ -53,14 +53,14 @@ def assume(cond: Any, _semantic: Any = None) -> None:
 
 @builtin
 def debug_barrier(_semantic: Any = None) -> None:
-    """All threads of a program wait for each other. A program on a CPU is one thread, so nothing is emitted."""
+    """A barrier of all threads of a program; nothing on CPUs, where a program is one thread."""
     if getattr(_semantic.options, "backend_name", "cpu") != "cpu":
         _semantic.barrier()
 
 
 @builtin
 def static_assert(cond: Any, msg: Any = "", _semantic: Any = None) -> None:
-    """Stop the compilation unless the compile-time `cond` holds."""
+    """Raise a compilation error unless the compile-time `cond` is true."""
     if not truth(cond):
         raise LanguageError(f"static assertion failed{f': {unwrap(msg)}' if unwrap(msg) else ''}")
 
@@ -69,13 +69,13 @@ def static_assert(cond: Any, msg: Any = "", _semantic: Any = None) -> None:
 def static_print(
     *values: Any, sep: str = " ", end: str = "\n", file: Any = None, flush: bool = False, _semantic: Any = None
 ) -> None:
-    """Print while compiling."""
+    """Print at compile time."""
     print(*map(unwrap, values), sep=unwrap(sep), end=unwrap(end), file=file, flush=flush)
 
 
 @builtin
 def device_print(prefix: Any, *args: Any, hex: Any = False, _semantic: Any = None) -> None:
-    """Print `prefix` and the values of `args` while the kernel runs; `hex` prints integers in hexadecimal."""
+    """Print `prefix` and the values of `args` at run time; `hex` prints integers in hexadecimal."""
     prefix = unwrap(prefix)
     if not isinstance(prefix, str):
         if prefix.__class__ is tensor or args:
@@ -120,7 +120,7 @@ def inline_asm_elementwise(
 def extern_elementwise(
     lib_name: Any, lib_path: Any, args: Any, arg_type_symbol_dict: Any, is_pure: Any, _semantic: Any = None
 ) -> tensor:
-    """The function of a bitcode library that `arg_type_symbol_dict` names for the dtypes of `args`.
+    """Call the function of a bitcode library that `arg_type_symbol_dict` has for the dtypes of `args`.
 
     The dictionary maps tuples of dtypes to (symbol, dtype of the result).
     """
@@ -132,14 +132,14 @@ def extern_elementwise(
 def library_call(
     name: str, table: dict[Any, Any], args: list[Any], sem: Any, library: str = "", path: str = "", pure: bool = True
 ) -> tensor:
-    """The function of a library that `table` has for the dtypes of `args`, per element of their common shape."""
+    """Call the library function that `table` has for the dtypes of `args`, per element of their common shape."""
     values, symbol, result = choose_overload(name, table, args, sem)
     values = list(sem.broadcast_tensors(*values))
     return sem.extern_elementwise(library, path, symbol, values, check_dtype(result), pure)
 
 
 def choose_overload(name: str, table: dict[Any, Any], args: list[Any], sem: Any) -> tuple[list[tensor], str, Any]:
-    """(arguments, symbol, dtype of the result) of what `table` has for the dtypes of `args`.
+    """(arguments, symbol, dtype of the result) of the overload in `table` for the dtypes of `args`.
 
     Types that are not in the table are promoted as operands of an operator are.
     """

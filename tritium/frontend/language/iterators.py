@@ -1,4 +1,4 @@
-"""What loops run over: `tl.range`, `tl.static_range`; and `tl.condition` for `while`."""
+"""Iterables of loops: `tl.range`, `tl.static_range`; and `tl.condition` for `while`."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class static_range(_Range):
 
 
 class range(_Range):
-    """`for i in tl.range(n, num_stages=3)`: a loop at run time with hints to the compiler.
+    """`for i in tl.range(n, num_stages=3)`: a run-time loop with hints to the compiler.
 
-    `num_stages`: depth of software pipelining. `loop_unroll_factor`: how often the body is repeated.
-    `disallow_acc_multi_buffer`, `flatten`, `warp_specialize`: hints with a meaning on GPUs. `disable_licm`: no
+    `num_stages`: depth of software pipelining. `loop_unroll_factor`: copies of the body.
+    `disallow_acc_multi_buffer`, `flatten`, `warp_specialize`: hints for GPUs. `disable_licm`: no
     loop-invariant code motion.
     """
 

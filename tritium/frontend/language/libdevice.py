@@ -1,8 +1,8 @@
 """The device library: functions with the names of CUDA's libdevice.
 
-On a GPU a call is a call of the function in the library of its vendor. Elsewhere it is made of operations that every
-target has: there, several spellings of one function (`fast_expf`, `exp`) are the same, and what has no exact form in
-these operations is a name that reports so.
+On a GPU a call is lowered to a call of the vendor's library. On other targets it is computed by operations that every
+target has: there, several spellings of one function (`fast_expf`, `exp`) are the same, and a function that these
+operations cannot compute exactly raises that it is not supported.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__: list[str] = []  # filled below: every name of the library
 
 
 def _export(name: str, fn: Any, count: int | None = None) -> None:
-    """Make `fn` the function `name`, of `count` arguments, on targets without a library that has one."""
+    """Define the function `name` of `count` arguments, which is `fn` on targets whose library lacks it."""
     own = [n for n in fn.__code__.co_varnames[: fn.__code__.co_argcount] if not n.startswith("_")]
     count = getattr(fn, "count", len(own)) if count is None else count
 
@@ -59,13 +59,13 @@ def _export(name: str, fn: Any, count: int | None = None) -> None:
     __all__.append(name)
 
 
-#: what inspect.signature shows of functions with so many arguments: those that users pass
+#: what inspect.signature shows, by number of arguments: the parameters without internal ones
 _SHOWN = {0: lambda: None, 1: lambda arg0: None, 2: lambda arg0, arg1: None, 3: lambda arg0, arg1, arg2: None}
 _SHOWN[4] = lambda arg0, arg1, arg2, arg3: None
 
 
 def _positional(name: str, count: int, own: list[str], args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """Arguments that are given as arg0, arg1, … in their positions; others, which `fn` itself names, as they are."""
+    """Keyword arguments arg0, arg1, … as positional ones; named parameters of `fn` stay keywords."""
     given, rest = [*args], dict(kwargs)
     while len(given) < count and f"arg{len(given)}" in rest:
         given.append(rest.pop(f"arg{len(given)}"))
@@ -77,7 +77,7 @@ def _positional(name: str, count: int, own: list[str], args: Any, kwargs: Any) -
 
 
 def _widened(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sem: Any) -> Any:
-    """Halves are computed as fp32, and a float result is rounded back to them: no library has functions of halves."""
+    """Compute fp16 and bf16 in fp32 and round a float result back: no library has functions for them."""
     halves = {v.dtype for v in (*args, *kwargs.values()) if v.__class__ is tensor and v.dtype in (float16, bfloat16)}
     if not halves:
         return fn(*args, _semantic=sem, **kwargs)
@@ -186,13 +186,13 @@ def abs(x: Any, _semantic: Any = None) -> tensor:
 
 @_composed
 def max(x: Any, y: Any, _semantic: Any = None) -> tensor:
-    """The greater of two numbers."""
+    """The maximum of two numbers."""
     return base.maximum(x, y, _semantic=_semantic)
 
 
 @_composed
 def min(x: Any, y: Any, _semantic: Any = None) -> tensor:
-    """The lesser of two numbers."""
+    """The minimum of two numbers."""
     return base.minimum(x, y, _semantic=_semantic)
 
 
@@ -219,34 +219,34 @@ def rcp_rn(x: Any, _semantic: Any = None) -> tensor:
 
 @_composed
 def fdim(x: Any, y: Any, _semantic: Any = None) -> tensor:
-    """x - y where x > y, 0 elsewhere; NaN where one is NaN."""
+    """x - y where x > y, 0 elsewhere; NaN if one is NaN."""
     x, y = _floats(_semantic, "fdim", (x, y))
     return _semantic.where(_semantic.le(x, y), 0.0, _semantic.sub(x, y))
 
 
 @_composed
 def saturatef(x: Any, _semantic: Any = None) -> tensor:
-    """x held between 0 and 1; 0 for NaN."""
+    """x clamped to [0, 1]; 0 for NaN."""
     (x,) = _floats(_semantic, "saturatef", (x,))
     return _semantic.minimum(_semantic.maximum(x, 0.0), 1.0)
 
 
 @_composed
 def isnan(x: Any, _semantic: Any = None) -> tensor:
-    """Where x is NaN."""
+    """Is x NaN, per element?"""
     (x,) = _floats(_semantic, "isnan", (x,))
     return _semantic.ne(x, x)
 
 
 @_composed
 def isinf(x: Any, _semantic: Any = None) -> tensor:
-    """Where x is infinite."""
+    """Is x infinite, per element?"""
     (x,) = _floats(_semantic, "isinf", (x,))
     return _semantic.eq(base.abs(x, _semantic=_semantic), float("inf"))
 
 
 def _finite(x: Any, _semantic: Any = None) -> tensor:
-    """Where x is neither NaN nor infinite."""
+    """Is x finite, per element?"""
     (x,) = _floats(_semantic, "finitef", (x,))
     return _semantic.lt(base.abs(x, _semantic=_semantic), float("inf"))
 
@@ -290,7 +290,7 @@ _export("clz", _bit_count("clz", math.Ctlz))
 
 @_composed
 def ffs(x: Any, _semantic: Any = None) -> tensor:
-    """The position of the lowest one bit, from 1; 0 without one. int32."""
+    """The 1-based position of the lowest set bit; 0 without one. int32."""
     (x,) = _integers(_semantic, "ffs", x)
     count = _semantic.cast(tensor(_semantic.builder.add(math.Cttz(x.handle)), x.type), int32)
     return _semantic.where(_semantic.eq(x, 0), 0, _semantic.add(count, 1, False))
@@ -309,7 +309,7 @@ def mulhi(x: Any, y: Any, _semantic: Any = None) -> tensor:
     high = base.umulhi(x, y, _semantic=_semantic)
     if x.dtype.is_int_unsigned():
         return high
-    # read as unsigned, a negative factor is 2^width too large: that many times the other one comes off
+    # as unsigned, a negative factor is 2^width too large: subtract the other factor from the high half
     sign = x.dtype.int_bitwidth - 1
     for a, b in ((x, y), (y, x)):
         high = _semantic.sub(high, _semantic.and_(_semantic.ashr(a, sign), b), False)
@@ -349,7 +349,7 @@ def _conversion(name: str, source: dtype, target: dtype, rounding: Any) -> Any:
         return _semantic.cast(x, target)
 
     function.__name__ = name
-    function.__doc__ = f"{source} as {target}, rounded as the name says."
+    function.__doc__ = f"{source} as {target}, rounded by the suffix of the name."
     return function
 
 
@@ -392,7 +392,7 @@ for _a, _b in (("float", "int"), ("float", "uint"), ("double", "ll"), ("double",
     _export(f"{_b}_as_{_a}", _reinterpretation(f"{_b}_as_{_a}", _wide, _NAMES[_a]))
 
 
-# -- what is written in the language ------------------------------------------------------------------------------
+# -- fallbacks written in the language ------------------------------------------------------------------------------
 
 
 def _fallback(name: str, how: Fallback) -> Any:

@@ -1,6 +1,6 @@
-"""What the device library has beyond the operations of every target, written in the language: for CPUs, interpreted.
+"""Fallbacks for device library functions, written in the language: for CPUs and the interpreter.
 
-`FALLBACKS` says for a name which function computes it, on arguments of the types that the library takes.
+`FALLBACKS` maps a name to the function that computes it, for the argument types of the library.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .reductions import where
 
 __all__ = ["LIBRARY", "FALLBACKS", "Fallback"]
 
-LIBRARY = "tritium"  # the library of vector functions that the CPU's backend has, and the interpreter
+LIBRARY = "tritium"  # the vector function library of the CPU backend and the interpreter
 
 _INF = constexpr(float("inf"))
 _ROOT_OF_TWO = constexpr(2.0**0.5)
@@ -31,7 +31,7 @@ cbrt = unary_float("cbrt", math_dialect.Cbrt, "The cube root")
 
 @dataclass(frozen=True)
 class Fallback:
-    """A function of the language, called with arguments and `constants`; `wide`: fp32 is handed to it as fp64."""
+    """A function of the language, called with arguments and `constants`; `wide`: fp32 is converted to fp64 for it."""
 
     fn: Any
     constants: tuple[Any, ...] = ()
@@ -54,7 +54,7 @@ erfinv, hypot, lgamma, tgamma = map(_vector, ("erfinv", "hypot", "lgamma", "tgam
 
 @language_function
 def _brev(x):
-    """The bits in reverse: neighbours change places, then pairs of them, and so on."""
+    """Bit reversal: adjacent bits are exchanged, then adjacent pairs, and so on."""
     y = x.to(uint32 if x.dtype == int32 else uint64, bitcast=True)
     for step in _HALVES:
         mask: constexpr = (0xFFFFFFFFFFFFFFFF // ((1 << step) + 1)) & (0xFFFFFFFF if x.dtype == int32 else -1)
@@ -70,7 +70,7 @@ _HALVES = constexpr((1, 2, 4, 8, 16))
 
 @language_function
 def _byte_perm(x, y, s):
-    """The bytes of y and x that the four lowest nibbles of s name."""
+    """The bytes of y and x selected by the four lowest nibbles of s."""
     both = (y.to(int64) << 32) | (x.to(int64) & 0xFFFFFFFF)
     result = both & 0
     for i in _FOUR:
@@ -115,7 +115,7 @@ def _double2loint(x):
 
 @language_function
 def _rcp64h(x):
-    """1 / x, of which the upper word counts."""
+    """1 / x, of which only the upper word is significant."""
     return ((1 / x).to(int64, bitcast=True) & -0x100000000).to(float64, bitcast=True)
 
 
@@ -144,7 +144,7 @@ def _logb(x):
 
 @language_function
 def _ldexp(x, n):
-    """x * 2^n, rounded once: small steps end above what would be rounded."""
+    """x * 2^n, rounded once: intermediate steps stay in the normal range."""
     n = n.to(int64)
     n = where(n > 2200, 2200, where(n < -2200, -2200, n))
     for _ in _TWICE:

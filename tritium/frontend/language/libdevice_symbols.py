@@ -1,4 +1,4 @@
-"""What the functions of the device library are called in the libraries of the GPUs, and which types they take.
+"""Symbols and overloads of the device library functions in the libraries of the GPU vendors.
 
 A group maps a pattern to the names that share it. A pattern lists overloads as `types:symbol`, with one letter a type:
 i and u for 32-bit integers, l and U for 64-bit ones, f for fp32, d for fp64. The result has the type of the last
@@ -93,7 +93,7 @@ _LIBRARIES = {"cuda": ("__nv_", _CUDA), "hip": ("__ocml_", _HIP)}
 _TYPES = {"i": int32, "u": uint32, "l": int64, "U": uint64, "f": float32, "d": float64}
 
 PREDICATES = frozenset({"isinf", "isnan", "finitef", "isfinited"})
-"""Functions whose result, 0 or 1 as an integer, kernels get as int1."""
+"""Functions whose integer result 0 or 1 becomes int1."""
 
 
 @lru_cache
@@ -105,13 +105,13 @@ def _patterns(backend: str) -> dict[str, str]:
 
 
 def library_names(backend: str) -> frozenset[str]:
-    """The functions that the library of a backend has; none where there is no library."""
+    """The functions that the library of a backend has; empty without a library."""
     return frozenset(_patterns(backend))
 
 
 @lru_cache
 def overloads(backend: str, name: str) -> dict[tuple[dtype, ...], tuple[str, dtype]] | None:
-    """Types of the arguments -> (symbol, type of the result); None where the library has no such function."""
+    """Types of the arguments -> (symbol, type of the result); None if the library has no such function."""
     pattern = _patterns(backend).get(name)
     if pattern is None:
         return None

@@ -1,4 +1,4 @@
-"""What authors of libraries for kernels use: base classes, calls of external functions, checks of operands."""
+"""Support for authors of kernel libraries: base classes, calls of external functions, checks of operands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ slice = builtins.slice  # the slices of kernels are Python's
 
 
 class _Values(type):
-    """Whatever consists of IR values is an instance, with or without the class as a base."""
+    """Any class with IR values is a virtual subclass."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if cls is base_value:
@@ -42,7 +42,7 @@ class _Values(type):
 class base_value(metaclass=_Values):
     """Values that exist while a kernel runs: tensors, descriptors, tuples and aggregates of them.
 
-    A class of one's own has a `type` and appends its IR values to a list in `_flatten_ir(handles)`.
+    A user-defined class has a `type` and appends its IR values to a list in `_flatten_ir(handles)`.
     """
 
     type: Any
@@ -75,7 +75,7 @@ class slice_type(BaseType):
 
 
 def is_enabled(options: Any, name: str) -> bool:
-    """Does the option `instrumentation_mode`, of a mapping or an object of options, list `name`?
+    """Does the option `instrumentation_mode` (of a mapping or an options object) list `name`?
 
     >>> is_enabled({"instrumentation_mode": "consan, iisan"}, "iisan")
     True
@@ -142,8 +142,8 @@ def is_negative_zero(x: float) -> bool:
 
 
 def dataclass_transform(**kwargs: Any) -> Any:
-    """`typing.dataclass_transform`, which Python 3.10 does not have: tells type checkers that a decorator makes classes
-    like dataclasses."""
+    """`typing.dataclass_transform`, which Python 3.10 lacks: tells type checkers that a decorator behaves like
+    `dataclass`."""
 
     def decorator(fn: Any) -> Any:
         fn.__dataclass_transform__ = kwargs

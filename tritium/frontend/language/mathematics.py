@@ -1,4 +1,4 @@
-"""Functions of numbers, per element."""
+"""Mathematical functions, per element."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
 
 
 class PropagateNan:
-    """What minimum and maximum do with a NaN on one side: hand it on (ALL), or give the other side (NONE)."""
+    """NaN operands of minimum and maximum: propagate them (ALL), or return the other operand (NONE)."""
 
     NONE = tt.PropagateNan.none
     ALL = tt.PropagateNan.all
@@ -58,7 +58,7 @@ def check_operands(name: str, args: Sequence[tensor], names: Sequence[str]) -> N
 
 
 def unary_float(name: str, op: Any, what: str, names: Sequence[str] = FLOATS, fn_name: str = "") -> Any:
-    """A builtin of one float argument that makes the operation `op`."""
+    """A builtin of one float argument that emits the operation `op`."""
 
     def function(x: Any, _semantic: Any = None) -> tensor:
         x = _semantic.to_tensor(x)
@@ -103,20 +103,20 @@ def abs(x: Any, _semantic: Any = None) -> tensor:
 
 @builtin
 def minimum(x: Any, y: Any, propagate_nan: Any = PropagateNan.NONE, _semantic: Any = None) -> tensor:
-    """min(x, y) per element; one NaN is skipped unless `propagate_nan` is PropagateNan.ALL."""
+    """min(x, y) per element; a NaN operand is ignored unless `propagate_nan` is PropagateNan.ALL."""
     x, y = _small_floats(unwrap(x), unwrap(y), _semantic)
     return _semantic.minimum(x, y, propagate_nan)
 
 
 @builtin
 def maximum(x: Any, y: Any, propagate_nan: Any = PropagateNan.NONE, _semantic: Any = None) -> tensor:
-    """max(x, y) per element; one NaN is skipped unless `propagate_nan` is PropagateNan.ALL."""
+    """max(x, y) per element; a NaN operand is ignored unless `propagate_nan` is PropagateNan.ALL."""
     x, y = _small_floats(unwrap(x), unwrap(y), _semantic)
     return _semantic.maximum(x, y, propagate_nan)
 
 
 def _small_floats(*values: Any) -> list[Any]:
-    """bf16 operands become fp32, as in Triton; numbers that meet no tensor become one."""
+    """bf16 operands become fp32, as in Triton; numbers without a tensor operand become tensors."""
     *values, sem = values
     out = [sem.cast(v, float32) if v.__class__ is tensor and v.dtype.is_bf16() else v for v in values]
     if not any(v.__class__ is tensor for v in out):
@@ -145,7 +145,7 @@ def fma(x: Any, y: Any, z: Any, _semantic: Any = None) -> tensor:
 
 @builtin
 def fdiv(x: Any, y: Any, ieee_rounding: Any = False, approx: Any = False, _semantic: Any = None) -> tensor:
-    """x / y of floats: correctly rounded with `ieee_rounding`, a few units off and faster with `approx` (fp32)."""
+    """x / y of floats: correctly rounded with `ieee_rounding`, approximate and faster with `approx` (fp32)."""
     return _semantic.fdiv(unwrap(x), unwrap(y), flag(ieee_rounding), flag(approx))
 
 
@@ -159,7 +159,7 @@ def div_rn(x: Any, y: Any, _semantic: Any = None) -> tensor:
 
 @builtin
 def umulhi(x: Any, y: Any, _semantic: Any = None) -> tensor:
-    """The high half of the product of two unsigned integers of 32 or 64 bits (bits of signed ones are read so)."""
+    """The high half of the product of two unsigned integers of 32 or 64 bits (signed ones are reinterpreted)."""
     x, y = _semantic.to_tensor(x), _semantic.to_tensor(y)
     check_operands("umulhi", [x, y], ("int32", "int64", "uint32", "uint64"))
     x, y = _semantic.binary_operands(x, y)

@@ -70,11 +70,12 @@ def load(
     padding_option: Any = "",
     _semantic: Any = None,
 ) -> tensor:
-    """What `pointer` points to: a scalar, a block of pointers element by element, or the block of a block pointer.
+    """Load from `pointer`: a scalar, a block of pointers element by element, or the block of a block pointer.
 
-    `other` stands where `mask` is false (without it, anything may). `boundary_check` lists the dimensions of a block
-    pointer that may reach outside, `padding_option` ("zero", "nan") says what is read there. `cache_modifier`: "",
-    ".ca", ".cg", ".cs", ".cv". `eviction_policy`: "", "evict_first", "evict_last". `volatile` loads are kept.
+    Elements where `mask` is false are `other` (undefined without it). `boundary_check` lists the dimensions of a block
+    pointer that may be out of bounds, `padding_option` ("zero", "nan") is the value of elements there.
+    `cache_modifier`: "", ".ca", ".cg", ".cs", ".cv". `eviction_policy`: "", "evict_first", "evict_last". `volatile`
+    loads are never removed.
     """
     return _semantic.load(
         pointer,
@@ -100,10 +101,10 @@ def store(
     boundary_check: Any = (),
     _semantic: Any = None,
 ) -> None:
-    """Write `value` where `pointer` points to and `mask` holds.
+    """Store `value` to `pointer` where `mask` is true.
 
-    `boundary_check` lists the dimensions of a block pointer that may reach outside. `cache_modifier`: "", ".wb", ".cg",
-    ".cs", ".wt". `eviction_policy`: "", "evict_first", "evict_last".
+    `boundary_check` lists the dimensions of a block pointer that may be out of bounds. `cache_modifier`: "", ".wb",
+    ".cg", ".cs", ".wt". `eviction_policy`: "", "evict_first", "evict_last".
     """
     _semantic.store(pointer, value, unwrap(mask), boundary_check, cache_modifier, eviction_policy)
 
@@ -147,13 +148,13 @@ def make_tensor_descriptor(
 def load_tensor_descriptor(
     desc: Any, offsets: Any, cache_modifier: Any = "", eviction_policy: Any = "", _semantic: Any = None
 ) -> tensor:
-    """The block at `offsets`; what lies outside reads as the descriptor's padding."""
+    """Load the block at `offsets`; elements out of bounds are the descriptor's padding."""
     return _semantic.descriptor_load(desc, unwrap(offsets), cache_modifier, eviction_policy)
 
 
 @builtin
 def store_tensor_descriptor(desc: Any, offsets: Any, value: Any, _semantic: Any = None) -> None:
-    """Write `value` to the block at `offsets`; what lies outside is dropped."""
+    """Store `value` to the block at `offsets`; elements out of bounds are dropped."""
     _semantic.descriptor_store(desc, unwrap(offsets), value)
 
 
@@ -170,13 +171,16 @@ def _gather(
     eviction_policy: Any = "",
     _semantic: Any = None,
 ) -> tensor:
-    """The rows of numbers `x_offsets` (int16 or int32, at least 8) from column `y_offset` on; blocks have one row."""
+    """Load the rows with indices `x_offsets` (int16 or int32, at least 8) from column `y_offset` on.
+
+    Blocks of the descriptor have one row.
+    """
     return _semantic.descriptor_gather(self, x_offsets, unwrap(y_offset), cache_modifier, eviction_policy)
 
 
 @builtin
 def _scatter(self: Any, value: Any, x_offsets: Any, y_offset: Any, _semantic: Any = None) -> None:
-    """Write the rows of `value` to the rows of numbers `x_offsets` from column `y_offset` on; blocks have one row."""
+    """Store the rows of `value` to the rows with indices `x_offsets` from column `y_offset` on; blocks have one row."""
     _semantic.descriptor_scatter(self, value, x_offsets, unwrap(y_offset))
 
 
@@ -189,7 +193,7 @@ def _combining_method(name: str) -> Any:
         _semantic.descriptor_reduce(name, self, unwrap(offsets), value)
 
     method.__name__ = f"atomic_{name}"
-    method.__doc__ = f"Combine `value` by {name} with the block at `offsets`, each element in one step."
+    method.__doc__ = f"Atomically combine `value` by {name} with the block at `offsets`, element by element."
     return builtin(method)
 
 
@@ -203,14 +207,14 @@ for _name in ("add", "min", "max", "and", "or", "xor"):
 @member
 @builtin
 def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = None, _semantic: Any = None) -> tensor:
-    """The old values; each that equals `cmp` is replaced by `val`, in one step. Elements of 16, 32 or 64 bits."""
+    """Atomic compare-and-swap: replace values equal to `cmp` by `val`; the old values. Of 16, 32 or 64 bits."""
     return _semantic.atomic_cas(pointer, unwrap(cmp), unwrap(val), sem, scope)
 
 
 @member
 @builtin
 def atomic_load(pointer: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None) -> tensor:
-    """What `pointer` points to where `mask` holds, each element read in one step.
+    """Atomic load from `pointer` where `mask` is true.
 
     `sem`: "acquire" (the default) or "relaxed"; `scope`: "gpu", "cta", "sys".
     """
@@ -222,7 +226,7 @@ def atomic_load(pointer: Any, mask: Any = None, sem: Any = None, scope: Any = No
 def atomic_store(
     pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
 ) -> None:
-    """Write `val` where `pointer` points to and `mask` holds, each element in one step.
+    """Atomic store of `val` to `pointer` where `mask` is true.
 
     `sem`: "release" (the default) or "relaxed"; `scope`: "gpu", "cta", "sys".
     """
@@ -234,10 +238,10 @@ def atomic_store(
 def atomic_poll(
     pointer: Any, expected_value: Any, sem: Any = None, scope: Any = None, timeout_ns: Any = None, _semantic: Any = None
 ) -> tensor:
-    """Wait until the integers that `pointer` points to equal `expected_value`; whether they did, as int1.
+    """Wait until the integers at `pointer` equal `expected_value`; int1, false after a timeout.
 
-    Without `timeout_ns` it waits for ever; else all elements share so many nanoseconds. `sem`: "acquire" (the default)
-    or "relaxed"; `scope`: "gpu", "cta", "sys".
+    Without `timeout_ns` there is no timeout; else it is the total for all elements, in nanoseconds. `sem`: "acquire"
+    (the default) or "relaxed"; `scope`: "gpu", "cta", "sys".
     """
     return _semantic.atomic_poll(pointer, unwrap(expected_value), sem, scope, unwrap(timeout_ns))
 
@@ -250,16 +254,16 @@ def _atomic(name: str, what: str) -> Any:
 
     function.__name__ = f"atomic_{name}"
     function.__doc__ = (
-        f"{what} in one step where `mask` holds; the old values.\n\n"
+        f"{what} atomically where `mask` is true; the old values.\n\n"
         '    `sem`: "acq_rel" (the default), "acquire", "release", "relaxed"; `scope`: "gpu", "cta", "sys".\n    '
     )
     return member(builtin(function))
 
 
-atomic_add = _atomic("add", "Add `val` to what `pointer` points to,")
-atomic_max = _atomic("max", "Replace by the maximum of old value and `val`,")
-atomic_min = _atomic("min", "Replace by the minimum of old value and `val`,")
-atomic_and = _atomic("and", "Replace by old value & `val`,")
-atomic_or = _atomic("or", "Replace by old value | `val`,")
-atomic_xor = _atomic("xor", "Replace by old value ^ `val`,")
+atomic_add = _atomic("add", "Add `val` to the elements at `pointer`")
+atomic_max = _atomic("max", "Replace by the maximum of old value and `val`")
+atomic_min = _atomic("min", "Replace by the minimum of old value and `val`")
+atomic_and = _atomic("and", "Replace by old value & `val`")
+atomic_or = _atomic("or", "Replace by old value | `val`")
+atomic_xor = _atomic("xor", "Replace by old value ^ `val`")
 atomic_xchg = _atomic("xchg", "Replace by `val`,")

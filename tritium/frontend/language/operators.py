@@ -1,4 +1,4 @@
-"""Operators as methods of tensors, and as functions that say whether overflow is checked."""
+"""Operators as methods of tensors, and as functions with the option `sanitize_overflow`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "lshift", "rshi
         setattr(tensor, _fn.__name__, _fn)
 for _name in ("lt", "le", "gt", "ge"):
     setattr(tensor, f"__{_name}__", _binary(_name, False))
-# == and != stay those of Python objects: the visitor compiles the operators, the compiler itself compares identities
+# == and != of the class compare identity, which the compiler uses; the visitor compiles the operators
 tensor.logical_and = _binary("logical_and", False)  # type: ignore[attr-defined]
 tensor.logical_or = _binary("logical_or", False)  # type: ignore[attr-defined]
 tensor.__neg__ = _unary("neg")  # type: ignore[attr-defined]

@@ -1,8 +1,8 @@
-"""Classes of the parameters and annotations of the language: what a kernel may rely on when it gives one.
+"""Classes of the parameters and annotations of the language: what a kernel can rely on when it passes one.
 
-A parameter means the same in every function that has it; `PARAMETERS` has the class of each that is an option rather
-than an operand, and `ANNOTATIONS` that of functions that only tell the compiler something. For hints the targets are
-named on which they have no effect. Documentation and tests read the tables; nothing else imports this file.
+A parameter has the same meaning in every function that has it; `PARAMETERS` has the class of each one that is an
+option rather than an operand, and `ANNOTATIONS` that of functions that only annotate values. Hints list the targets on
+which they have no effect. Documentation and tests read the tables; nothing else imports this file.
 
 >>> PARAMETERS["eviction_policy"].kind, PARAMETERS["eviction_policy"].ignored_on
 ('hint', ('cpu',))

@@ -1,4 +1,4 @@
-"""Random numbers by counter: Philox 4x32 (or 4x64), the same numbers as Triton's.
+"""Counter-based random numbers: Philox 4x32 (or 4x64), the same numbers as Triton's.
 
 Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), section 3.3. The counter is
 (low and high word of the offset, 0, 0), the key the 64-bit seed; 10 rounds are the recommended number.
@@ -94,7 +94,7 @@ def randint(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
 
 @language_function
 def randint4x(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
-    """Four random uint32 for each offset (of 32 or 64 bits); as much work as one."""
+    """Four random uint32 for each offset (of 32 or 64 bits), at the cost of one."""
     low = offset.to(uint32)
     zero = low * 0
     high = zero
@@ -107,14 +107,14 @@ def randint4x(seed, offset, n_rounds: constexpr = N_ROUNDS_DEFAULT):
 def uint_to_uniform_float(x):
     """A random integer as a float of [0, 1)."""
     if x.dtype in (uint32, int32):
-        # nearly 2^-31: the largest integer must still give less than 1
+        # just below 2^-31: the largest integer must give less than 1
         x = x.to(int32, bitcast=True)
         scale = 4.6566127342e-10
     else:
         static_assert(x.dtype in (uint64, int64), "32 or 64 bits expected")
         x = x.to(int64, bitcast=True)
         scale = 1.0842020432385337e-19
-    x = where(x < 0, ~x, x)  # -x - 1, of the least integer too
+    x = where(x < 0, ~x, x)  # -x - 1, also for the smallest integer
     return x * scale
 
 
@@ -138,7 +138,7 @@ def rand4x(seed, offsets, n_rounds: constexpr = N_ROUNDS_DEFAULT):
 
 @language_function
 def pair_uniform_to_normal(u1, u2):
-    """Two normally distributed numbers of two uniform ones (Box and Muller, 1958)."""
+    """Two normally distributed numbers from two uniform ones (Box and Muller, 1958)."""
     u1 = maximum(1.0e-7, u1)
     angle = 6.283185307179586 * u2
     radius = sqrt(-2.0 * log(u1))

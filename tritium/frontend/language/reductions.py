@@ -1,4 +1,4 @@
-"""Matrix products, selection, reductions, scans."""
+"""Dot, selection, reductions, scans."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ __all__ = [
 
 @builtin
 def where(condition: Any, x: Any, y: Any, _semantic: Any = None) -> tensor:
-    """x where `condition` holds, y elsewhere. Both are computed everywhere: guard memory with masks."""
+    """x where `condition` holds, y elsewhere. Both are evaluated for all elements: guard memory accesses with masks."""
     return _semantic.where(condition, x, y)
 
 
 @builtin
 def expect_zero(x: Any, mask: Any, _semantic: Any = None) -> tensor:
-    """`x`, which the caller expects to be zero where `mask` holds; with debug=True that is asserted."""
+    """`x`, expected to be zero where `mask` is true; asserted with debug=True."""
     x, mask = _semantic.to_tensor(x), _semantic.to_tensor(mask)
     if _semantic.debug:
         holds = _semantic.or_(_semantic.eq(x, 0), _semantic.not_(mask))
@@ -53,10 +53,10 @@ def dot(
     out_dtype: Any = None,
     _semantic: Any = None,
 ) -> tensor:
-    """input @ other + acc for blocks (M, K) and (K, N), or with batch dimensions in front.
+    """input @ other + acc for blocks (M, K) and (K, N), or with leading batch dimensions.
 
     The operands have one dtype: int8, fp8, fp16, bf16, fp32 or fp64 (two fp8 may differ). The result is fp32; int32 for
-    int8, fp64 for fp64, fp16 for fp16 and fp8 when `out_dtype` or `acc` say so. `input_precision` of fp32 operands:
+    int8, fp64 for fp64, and fp16 for fp16 and fp8 if `out_dtype` or `acc` is. `input_precision` of fp32 operands:
     "tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"; `allow_tf32` is the older spelling of "tf32" or "ieee".
     """
     precision, tf32 = unwrap(input_precision), unwrap(allow_tf32)
@@ -83,13 +83,13 @@ def dot_scaled(
     out_dtype: Any = float32,
     _semantic: Any = None,
 ) -> tensor:
-    """A matrix product of block-scaled formats: (lhs * lhs_scale) @ (rhs * rhs_scale) + acc, in fp32.
+    """Dot of block-scaled (microscaling) formats: (lhs * lhs_scale) @ (rhs * rhs_scale) + acc, in fp32.
 
     Formats: "e2m1" (uint8, two elements each, the first in the low bits), "e4m3", "e5m2", "bf16", "fp16" (of their
     dtype, or of unsigned integers with their bits). lhs is (M, K), rhs (K, N); lhs_scale (M, K // group), rhs_scale
     (N, K // group), of uint8 that hold exponents with a group of 32, or fp8e4nv with 16; None stands for 1. "e2m1" is
-    packed along K, or along M and N where `lhs_k_pack`, `rhs_k_pack` are False. `fast_math` need not
-    respect NaN, and numbers that stand beside fp16 are scaled in fp16, where they may overflow.
+    packed along K, or along M and N where `lhs_k_pack`, `rhs_k_pack` are False. `fast_math` may
+    ignore NaN, and operands paired with fp16 are scaled in fp16, where they may overflow.
     """
     return _semantic.dot_scaled(
         unwrap(lhs),
@@ -126,7 +126,7 @@ def reduce(
     _semantic: Any = None,
     _generator: Any = None,
 ) -> Any:
-    """The elements along `axis` (all for None) combined by the jit function `combine_fn`, taken to be associative.
+    """The elements along `axis` (all for None) combined by the jit function `combine_fn`, which must be associative.
 
     For a tuple of inputs `combine_fn(a0, a1, …, b0, b1, …)` returns as many values; the result is a tuple.
     """
@@ -146,7 +146,7 @@ def associative_scan(
     _semantic: Any = None,
     _generator: Any = None,
 ) -> Any:
-    """Element i is the elements up to i along `axis` combined (from the end with `reverse`)."""
+    """Inclusive scan: element i combines the elements up to i along `axis` (from the end with `reverse`)."""
     results = _semantic.scan(_inputs(input), axis, unwrap(combine_fn), _generator, flag(reverse))
     return _one_or_all(input, results)
 
@@ -204,7 +204,7 @@ def reduce_with_indices(
 @member
 @builtin
 def histogram(input: Any, num_bins: Any, mask: Any = None, _semantic: Any = None) -> tensor:
-    """How many elements (where `mask`) equal 0, 1, …, num_bins - 1."""
+    """The number of elements (where `mask`) equal to 0, 1, …, num_bins - 1."""
     return _semantic.histogram(input, num_bins, unwrap(mask))
 
 
@@ -212,8 +212,8 @@ def histogram(input: Any, num_bins: Any, mask: Any = None, _semantic: Any = None
 def map_elementwise(scalar_fn: Any, *args: Any, pack: Any = 1, _semantic: Any = None, _generator: Any = None) -> Any:
     """The jit function `scalar_fn` of scalars applied to each element of `args`, which are broadcast together.
 
-    Unlike the rest of the language it may branch for each element. With `pack`, it takes so many neighbours of each
-    argument along the last dimension, and returns as many values for each result. The result is a tuple where the
+    Unlike the rest of the language it may branch for each element. With `pack`, it takes `pack` adjacent elements of
+    each argument along the last dimension, and returns as many values for each result. The result is a tuple where the
     function returns one.
     """
     results, single = _semantic.map_elementwise(unwrap(scalar_fn), args, static_int(pack, "pack"), _generator)

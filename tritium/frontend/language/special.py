@@ -26,7 +26,7 @@ erfc = unary_float("erfc", math_dialect.Erfc, "1 - erf(x)")
 
 @language_function
 def sincospi(x, cosine: constexpr):
-    """sin(pi x), or cos(pi x): the quarters of turns come off exactly."""
+    """sin(pi x), or cos(pi x), with exact range reduction."""
     y = where(abs(x) < 2.0**52, x, where(x - x == 0, x - x, _NAN))
     whole = abs(x) >= 2.0**52
     odd_whole = whole & (abs(x) < 2.0**53) & (where(whole & (abs(x) < 2.0**53), x, 0.0).to(int64) & 1 != 0)
@@ -44,7 +44,7 @@ def sincospi(x, cosine: constexpr):
 
 @language_function
 def _exp_of_square(x):
-    """e^(x^2) with the rounding error of x^2 made good."""
+    """e^(x^2), corrected for the rounding error of x^2."""
     square = x * x
     rest = where(square < 800, fma(x, x, -square), 0.0)
     return exp(square) * (1 + rest)
@@ -78,7 +78,7 @@ def erfcinv_tail(y):
 
 @language_function
 def normcdf(x):
-    """erfc(-x / sqrt 2) / 2, the error of the division made good."""
+    """erfc(-x / sqrt 2) / 2, corrected for the rounding error of the division."""
     a = where(x < -39, -39.0, where(x > 39, 39.0, x))
     high = -a * _ROOT
     low = fma(-a, _ROOT, -high) - a * _ROOT_LOW
@@ -93,7 +93,7 @@ def norm(a, b, c, d):
     m = where(c > m, c, m)
     m = where(d > m, d, m)
     inside = (m > 0) & (m < _INF)
-    # a power of two at hand keeps the division exact
+    # scaling by a power of two is exact
     scale = where(m > 1.0, 2.0**-600, 2.0**500)
     scale = where(inside & (m < 2.0**450) & (m > 2.0**-450), 1.0, scale)
     a, b, c, d = a * scale, b * scale, c * scale, d * scale
@@ -104,7 +104,7 @@ def norm(a, b, c, d):
 
 @language_function
 def remainder(x, y, rest):
-    """x - n y, n the integer nearest to x / y (even in the middle), from `rest` = |x| modulo 2 |y|."""
+    """x - n y, n the integer nearest to x / y (ties to even), from `rest` = |x| modulo 2 |y|."""
     b = abs(y)
     over = rest > b - rest
     r = where(over, rest - b, rest)

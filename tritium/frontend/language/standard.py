@@ -1,4 +1,4 @@
-"""The part of the library that is written in the language itself."""
+"""The part of the standard library that is written in the language itself."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _is_power_of_two(n: int) -> bool:
 @member
 @language_function
 def cdiv(x, div):
-    """x / div rounded up, of integers that are not negative."""
+    """x / div rounded up, of nonnegative integers."""
     return (x + div - 1) // div
 
 
@@ -75,7 +75,7 @@ def sigmoid(x):
 @member
 @language_function
 def softmax(x, dim=None, keep_dims=False, ieee_rounding=False):
-    """e^x normalized along `dim` (the first without one); the maximum is taken off before."""
+    """e^x normalized along `dim` (the first without one); the maximum is subtracted first."""
     axis: constexpr = 0 if dim is None else dim
     keep: constexpr = len(x.shape) > 1
     z = x - max(x, axis, keep_dims=keep)
@@ -92,8 +92,8 @@ def ravel(x, can_reorder=False):
 
 @language_function
 def swizzle2d(i, j, size_i, size_j, size_g):
-    """Indices of a row-major size_i x size_j matrix turned into ones that walk columns within groups of size_g rows."""
-    # the linear index, and how many of them make a group of size_g rows
+    """Swizzle indices of a row-major size_i x size_j matrix to column-major order in groups of size_g rows."""
+    # the linear index, and the number of indices in a group of size_g rows
     ij = i * size_j + j
     size_gj = size_g * size_j
     group = ij // size_gj
@@ -118,7 +118,7 @@ def zeros_like(input):
 
 @language_function
 def interleave(a, b):
-    """The elements of `a` and `b` by turns along the last dimension."""
+    """The elements of `a` and `b` interleaved along the last dimension."""
     c = join(a, b)
     if len(c.shape) == 1:
         return c
@@ -138,8 +138,8 @@ def _min_combine(a, b):
     return minimum(a, b)
 
 
-# Of floats the extreme of two is asked for, and then which of them that is: a comparison does not say which of a number
-# and a NaN counts, and who met whom first would decide. The number does, as without indices; of NaNs the first.
+# For floats the extremum of two is computed, and then which of them it is: a comparison of a number with a NaN is false
+# both ways, so the order of the reduction would decide. Numbers win over NaN, as without indices; of NaNs, the first.
 
 
 @language_function
@@ -178,7 +178,7 @@ def _argmin_fast(value1, index1, value2, index2):
 
 @language_function
 def _first_of(is_first, is_second, before):
-    """The first of a pair, unless only the second is it; where both are or neither is, that with the lower index."""
+    """The first of a pair, unless only the second is the extremum; of both or neither, that with the lower index."""
     return where(is_first == is_second, before, is_first)
 
 
@@ -195,7 +195,7 @@ def _widened(x):
 @member
 @language_function
 def max(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
-    """The maximum along `axis` (of all elements for None); with `return_indices` also where it is."""
+    """The maximum along `axis` (of all elements for None); with `return_indices` also its index."""
     input = promote_bfloat16(input)
     if return_indices:
         if return_indices_tie_break_left:
@@ -207,7 +207,7 @@ def max(input, axis=None, return_indices=False, return_indices_tie_break_left=Tr
 @member
 @language_function
 def min(input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False):
-    """The minimum along `axis` (of all elements for None); with `return_indices` also where it is."""
+    """The minimum along `axis` (of all elements for None); with `return_indices` also its index."""
     input = promote_bfloat16(input)
     if return_indices:
         if return_indices_tie_break_left:
@@ -219,7 +219,7 @@ def min(input, axis=None, return_indices=False, return_indices_tie_break_left=Tr
 @member
 @language_function
 def argmax(input, axis, tie_break_left=True, keep_dims=False):
-    """The index of the maximum along `axis`; of equal ones the first, unless `tie_break_left` is False."""
+    """The index of the maximum along `axis`; the first of equal ones, unless `tie_break_left` is False."""
     _, index = max(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
     return index
 
@@ -227,7 +227,7 @@ def argmax(input, axis, tie_break_left=True, keep_dims=False):
 @member
 @language_function
 def argmin(input, axis, tie_break_left=True, keep_dims=False):
-    """The index of the minimum along `axis`; of equal ones the first, unless `tie_break_left` is False."""
+    """The index of the minimum along `axis`; the first of equal ones, unless `tie_break_left` is False."""
     _, index = min(input, axis, return_indices=True, return_indices_tie_break_left=tie_break_left, keep_dims=keep_dims)
     return index
 
@@ -257,7 +257,7 @@ def _product_combine(a, b):
 
 @language_function
 def _summand(x, dtype: constexpr):
-    """In `dtype`, by default: small integers widened to 32 bits. Sums of bf16 are computed in fp32 and rounded once."""
+    """In `dtype`; by default small integers are widened to 32 bits. Sums of bf16 are computed in fp32, rounded once."""
     if dtype is None:
         return promote_bfloat16(widen_integers(x))
     return promote_bfloat16(x.to(dtype))
@@ -265,7 +265,7 @@ def _summand(x, dtype: constexpr):
 
 @builtin
 def _rounded(y: Any, x: Any, dtype: Any, _semantic: Any = None) -> Any:
-    """A sum or product `y` of summands of `x` in the type that it has to its caller: bf16 if they are bf16."""
+    """The result `y` of a sum or product over `x` in the result type: bf16 if `x` is bf16."""
     kind = dtype.value if dtype.__class__ is constexpr else dtype
     return _semantic.cast(y, bfloat16) if (kind or x.dtype) is bfloat16 else y
 
@@ -302,21 +302,21 @@ def reduce_or(input, axis, keep_dims=False):
 @member
 @language_function
 def cumsum(input, axis=0, reverse=False, dtype: constexpr = None):
-    """The sums of the elements up to each one along `axis` (from the end with `reverse`)."""
+    """Inclusive prefix sums along `axis` (from the end with `reverse`)."""
     return _rounded(associative_scan(_summand(input, dtype), axis, _sum_combine, reverse), input, dtype)
 
 
 @member
 @language_function
 def cumprod(input, axis=0, reverse=False, dtype: constexpr = None):
-    """The products of the elements up to each one along `axis` (from the end with `reverse`), in `dtype`."""
+    """Inclusive prefix products along `axis` (from the end with `reverse`), in `dtype`."""
     return _rounded(associative_scan(_summand(input, dtype), axis, _product_combine, reverse), input, dtype)
 
 
 # -- sorting ------------------------------------------------------------------------------------------------------
-# A block of 2^n elements is seen as n dimensions of size 2. Exchanging with the neighbour along one of them is an xor
-# with the xor of the pair, so a bitonic network is reductions and selections only. What is sorted are integers: of a
-# number and a NaN neither is the greater, and both ends of a pair would take the same one.
+# A block of 2^n elements is reshaped to n dimensions of size 2. Exchanging with the neighbour along one of them is an
+# xor with the xor of the pair, so a bitonic network needs reductions and selections only. Keys are integers: a NaN is
+# unordered, and both elements of a pair would select the same one.
 
 
 @constexpr_function
@@ -354,7 +354,7 @@ def _compare_exchange(x, flip, n: constexpr, dim: constexpr):
 
 @language_function
 def _merge_stage(x, stage: constexpr, order: constexpr, n: constexpr):
-    """Bitonic runs of 2^stage elements become sorted: `order` 0 up, 1 down, 2 by turns."""
+    """Sort bitonic runs of 2^stage elements: `order` 0 ascending, 1 descending, 2 alternating."""
     if order == 2:
         return _merge_run(x, stage, _bit(n, n - 1 - stage), n)
     return _merge_run(x, stage, order, n)
@@ -362,14 +362,14 @@ def _merge_stage(x, stage: constexpr, order: constexpr, n: constexpr):
 
 @language_function
 def _merge_run(x, stage: constexpr, flip, n: constexpr):
-    """Bitonic runs of 2^stage elements become sorted: up, or down where `flip` is 1."""
+    """Sort bitonic runs of 2^stage elements: ascending, or descending where `flip` is 1."""
     for i in static_range(stage):
         x = _compare_exchange(x, flip, n, n - stage + i)
     return x
 
 
-# Where a dimension is no power of two, what fills it up to one goes to the end of the order, and is left out behind:
-# keys are ordered as the elements are, so that only equal ones could be exchanged for it.
+# A dimension that is no power of two is padded to one; the padding sorts to the end and is cut off: keys are ordered
+# like the elements, so that padding could only be exchanged with equal ones.
 
 
 @constexpr_function
@@ -385,7 +385,7 @@ def _along(rank: int, dim: int, size: int) -> list[int]:
 
 @constexpr_function
 def _last_key(dtype, descending: bool) -> int:
-    """The key that no other comes behind."""
+    """The key that sorts last."""
     bits, signed = dtype.primitive_bitwidth, not dtype.is_int_unsigned()
     least = -1 << (bits - 1) if signed else 0
     return least if descending else least + (1 << bits) - 1
@@ -393,7 +393,7 @@ def _last_key(dtype, descending: bool) -> int:
 
 @constexpr_function
 def _infinity(dtype) -> int:
-    """The bits of an 8-bit float type behind which its NaNs begin; 0 where they are no such bits."""
+    """The largest magnitude bits of an 8-bit float type that are no NaN, which larger ones are; 0 without such NaNs."""
     return {"fp8e5": 0x7C, "fp8e4nv": 0x7E}.get(dtype.name, 0)
 
 
@@ -406,7 +406,7 @@ def _order_bits(bits):
 
 @language_function
 def _keys(x):
-    """Integers in the order of the elements, of floats NaNs at the end whatever their sign."""
+    """Integer keys in the order of the elements; NaNs of either sign sort last."""
     if x.dtype.is_floating():
         size: constexpr = x.dtype.primitive_bitwidth
         bits = x.to(get_int_dtype(bitwidth=size, signed=True), bitcast=True)
@@ -422,7 +422,7 @@ def _keys(x):
 
 @language_function
 def _elements_of(keys, dtype: constexpr):
-    """What has these keys."""
+    """The elements of these keys."""
     if dtype.is_floating():
         kind: constexpr = get_int_dtype(bitwidth=dtype.primitive_bitwidth, signed=True)
         return _order_bits(keys.to(kind)).to(dtype, bitcast=True)
@@ -451,7 +451,7 @@ def _whole(shape) -> list[int]:
 
 @language_function
 def _sorted_keys(keys, descending: constexpr):
-    """Integers in order along the last dimension, and behind them what fills that up to a power of two."""
+    """Sort integers along the last dimension, which is padded to a power of two."""
     last: constexpr = len(keys.shape) - 1
     whole: constexpr = _whole(keys.shape)
     at = reshape(arange(0, whole[last]), _along(last + 1, last, whole[last]))
@@ -498,7 +498,7 @@ def sort(x, dim: constexpr = None, descending: constexpr = False):
 
 @language_function
 def bitonic_merge(x, dim: constexpr = None, descending: constexpr = False):
-    """Sort along the last dimension what already is bitonic: rising, then falling."""
+    """Sort a bitonic sequence (ascending, then descending) along the last dimension."""
     last: constexpr = _last_dim(dim, len(x.shape))
     if not _powers_of_two(x.shape):
         return _first_sorted(x, x.shape[last], descending)
@@ -511,9 +511,9 @@ def bitonic_merge(x, dim: constexpr = None, descending: constexpr = False):
 def _best_keys(keys, k: constexpr, descending: constexpr):
     """The first k integers of the last dimension in order; k and the shape are powers of two.
 
-    Of a rising and a falling run of k, the greater ones of the pairs are the k greatest of both, and bitonic. Halves of
-    the dimension are paired before neighbours: what a thread holds more than once lies farthest apart, so the first
-    steps leave it less to do.
+    Of an ascending and a descending run of k, the pairwise maxima are the k greatest of both, and bitonic. Halves of
+    the dimension are paired before neighbours: the elements of one thread are farthest apart, so the first steps
+    reduce the work per thread.
     """
     n: constexpr = _log2(keys.numel)
     run: constexpr = _log2(k)
@@ -531,7 +531,7 @@ def _best_keys(keys, k: constexpr, descending: constexpr):
 @member
 @language_function
 def topk(x, k: constexpr, dim: constexpr = None, descending: constexpr = True):
-    """The k greatest elements of the last dimension, falling; or the smallest, rising."""
+    """The k greatest elements of the last dimension, descending; or the smallest, ascending."""
     last: constexpr = _last_dim(dim, len(x.shape))
     size: constexpr = x.shape[last]
     static_assert(k > 0, "k must be positive")

@@ -1,4 +1,4 @@
-"""Functions beyond the language proper: the device library, and what only some GPUs have."""
+"""Extensions of the language: the device library, and functions of particular GPUs."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What only NVIDIA GPUs have."""
+"""Functions of NVIDIA GPUs."""
 
 from ....frontend.language.device import (
     convert_custom_float8,

@@ -1,4 +1,4 @@
-"""What a kernel may ask of an AMD GPU."""
+"""Queries of AMD GPUs."""
 
 from ....frontend.language.device import hip_memrealtime as memrealtime
 from ....frontend.language.device import hip_smid as smid
