@@ -27,7 +27,7 @@ from tests.example_kernels import cases as example_cases
 from tests.triton_oracle import TritonError, TritonOracle, find_interpreter
 from tritium.backends.errors import BackendError
 from tritium.backends.nvidia.assembler import Assembler, Resources, assembler_options
-from tritium.backends.nvidia.codegen import Chip
+from tritium.backends.nvidia.codegen import NVPTXTarget
 from tritium.backends.nvidia.stages import kernel_name
 from tritium.compiler import ASTSource, CompiledKernel, GPUTarget, compile
 from tritium.support import TritiumError
@@ -232,7 +232,7 @@ PTX = 88
 
 def assembled(ptx: str, capability: int) -> Resources:
     """What our assembler tells of a text."""
-    return Assembler(assembler_options(Chip.of(capability, None).name)).finish(ptx, kernel_name(ptx))[1]
+    return Assembler(assembler_options(NVPTXTarget.of(capability, None).name)).finish(ptx, kernel_name(ptx))[1]
 
 
 def _short(error: Exception) -> str:

@@ -16,7 +16,7 @@ from tritium.backends.errors import BackendError, ToolMissing
 from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.support import settings
 from tritium.tools.disasm import get_listing
-from tritium.tools.inspection import Wanted, main
+from tritium.tools.inspection import InspectOptions, main
 from tritium.tools.request import Request
 
 pytestmark = needs_ptxas
@@ -58,9 +58,9 @@ def test_predicted_accesses_are_those_of_the_ptx(name: str, capability: int) -> 
 @pytest.mark.parametrize(("capability", "instruction"), [(80, "mma.sync"), (90, "wgmma.mma_async")])
 def test_products_and_their_loops(capability: int, instruction: str) -> None:
     found = compiled(CASES["matmul-fp16-leaky_relu"], capability).inspect()
-    products = found.instructions["products"]
+    products = found.instructions["mma"]
     assert products and all(p.name.startswith(instruction) and 0 < p.in_loops <= p.number for p in products)
-    assert found.warps == 8 and found.occupancy.blocks >= 1 and found.occupancy.warps == 8 * found.occupancy.blocks
+    assert found.warps == 8 and found.occupancy.ctas >= 1 and found.occupancy.warps == 8 * found.occupancy.ctas
     assert any(b.tile.startswith("128x64xf16") for b in found.buffers)
     json.dumps(found.as_json())
 
@@ -77,7 +77,7 @@ def test_specialized_warps_and_rings_of_buffers() -> None:
     rings = sorted(b.bytes for b in found.buffers if b.stages == 3 and b.tile.endswith("nvmma_shared"))
     assert rings == [3 * 128 * 64 * 2, 3 * 64 * 256 * 2]
     assert any(c.name.startswith("cp.async.bulk.tensor.2d.shared") for c in found.instructions["copies"])
-    assert {p.name for p in found.instructions["products"]} == {"wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16"}
+    assert {p.name for p in found.instructions["mma"]} == {"wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16"}
     json.dumps(found.as_json())
 
 
@@ -85,10 +85,10 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     request = Request(ADD, "cuda:90", TYPES)
     assert main(request) == 0
     shown = capsys.readouterr().out
-    assert "add_kernel for cuda:90, 4 warps a block" in shown and "ld.global.v4.b32" in shown
-    assert main(request, Wanted(json=True)) == 0
+    assert "add_kernel for cuda:90, 4 warps per CTA" in shown and "ld.global.v4.b32" in shown
+    assert main(request, InspectOptions(json=True)) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["registers"]["limit"] == 255 and told["occupancy"]["most"] == 64 and told["remarks"] == []
+    assert told["registers"]["limit"] == 255 and told["occupancy"]["max_warps"] == 64 and told["remarks"] == []
 
 
 def test_from_the_cache_all_of_it_is_known() -> None:
@@ -115,29 +115,35 @@ PRODUCT_TILES = "BLOCK_SIZE_M=128,BLOCK_SIZE_N=128,BLOCK_SIZE_K=64,GROUP_SIZE_M=
 def test_the_floor_of_a_launch(capsys: pytest.CaptureFixture[str]) -> None:
     request = Request(PRODUCT, "cuda:90", PRODUCT_TYPES, PRODUCT_TILES, options=["num_warps=8"])
     sizes = ["a_ptr=4096x4096,b_ptr=4096x4096", "c_ptr=4096x4096", "M=4096,N=4096,K=4096"]
-    assert main(request, Wanted(grid="1024", arguments=sizes, json=True)) == 0
-    floor = json.loads(capsys.readouterr().out)["floor"]
-    assert floor["work"]["products"] == {"f16": 2 * 4096**3} and floor["work"]["bytes"] == 3 * 2 * 4096**2
-    assert floor["limit"] == "products" and floor["seconds"] == pytest.approx(2 * 4096**3 / 989e12)
-    assert main(request, Wanted(grid="1024", arguments=sizes)) == 0
+    assert main(request, InspectOptions(grid="1024", arguments=sizes, json=True)) == 0
+    roofline = json.loads(capsys.readouterr().out)["roofline"]
+    assert roofline["workload"]["dots"] == {"f16": 2 * 4096**3} and roofline["workload"]["bytes"] == 3 * 2 * 4096**2
+    assert roofline["limit"] == "dot" and roofline["seconds"] == pytest.approx(2 * 4096**3 / 989e12)
+    assert main(request, InspectOptions(grid="1024", arguments=sizes)) == 0
     shown = capsys.readouterr().out
-    assert "floor of 1024 programs: 139 us, limited by products" in shown and "assumed: H200 SXM: 4.8 TB/s" in shown
+    assert "roofline bound of 1024 programs: 139 us, limited by dot" in shown and "assumed: H200 SXM: 4.8 TB/s" in shown
 
 
 @pytest.mark.parametrize(
     ("wanted", "text"),
     [
-        (Wanted(grid="big"), "--grid is one to three numbers such as 1024 or 64,32, not 'big'"),
-        (Wanted(grid="0"), "a grid is one to three positive numbers, not (0,)"),
-        (Wanted(grid="1,2,3,4"), "a grid is one to three positive numbers, not (1, 2, 3, 4)"),
-        (Wanted(arguments=["n=4"]), "--argument is for the floor of a launch, which needs --grid, too"),
-        (Wanted(grid="4", arguments=["n_element=4"]), "no parameter 'n_element'; did you mean 'n_elements'?"),
-        (Wanted(grid="4", arguments=["n_elements"]), "'n_elements' is no NAME=VALUE"),
-        (Wanted(grid="4", arguments=["n_elements=many"]), "n_elements is an integer, not 'many'"),
-        (Wanted(grid="4", arguments=["x_ptr=wide"]), "x_ptr is a pointer: give it a number of elements, a shape"),
+        (InspectOptions(grid="big"), "--grid is one to three numbers such as 1024 or 64,32, not 'big'"),
+        (InspectOptions(grid="0"), "a grid is one to three positive numbers, not (0,)"),
+        (InspectOptions(grid="1,2,3,4"), "a grid is one to three positive numbers, not (1, 2, 3, 4)"),
+        (
+            InspectOptions(arguments=["n=4"]),
+            "--argument is for the roofline bound of a launch, which needs --grid, too",
+        ),
+        (InspectOptions(grid="4", arguments=["n_element=4"]), "no parameter 'n_element'; did you mean 'n_elements'?"),
+        (InspectOptions(grid="4", arguments=["n_elements"]), "'n_elements' is no NAME=VALUE"),
+        (InspectOptions(grid="4", arguments=["n_elements=many"]), "n_elements is an integer, not 'many'"),
+        (
+            InspectOptions(grid="4", arguments=["x_ptr=wide"]),
+            "x_ptr is a pointer: give it a number of elements, a shape",
+        ),
     ],
 )
-def test_launches_that_cannot_be(wanted: Wanted, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_launches_that_cannot_be(wanted: InspectOptions, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(Request(ADD, "cuda:90", TYPES), wanted) == 1
     told = capsys.readouterr()
     assert told.out == "" and told.err.startswith("tritium inspect: error: ") and text in told.err
@@ -154,7 +160,7 @@ def test_without_a_disassembler_the_rest_is_told(
     assert found.no_sass == str(error) and not found.mix and found.instructions["global memory"]
     assert main(Request(ADD, "cuda:90", TYPES)) == 0
     assert "machine code is not read: SASS needs NVIDIA's nvdisasm" in capsys.readouterr().out
-    assert main(Request(ADD, "cuda:90", TYPES), Wanted(listing=True)) == 1
+    assert main(Request(ADD, "cuda:90", TYPES), InspectOptions(listing=True)) == 1
     assert capsys.readouterr().err == f"tritium inspect: error: {error}\n"
 
 
@@ -194,9 +200,9 @@ def test_instructions_of_the_machine() -> None:
     found = compiled(CASES["matmul-fp16-leaky_relu"], 90).inspect()
     widths = {(m.name, m.bytes): m for m in found.memory}
     assert widths["LDGSTS.128", 16].in_loops == 8 and widths["STG.128", 16].in_loops == 0
-    assert [c.name for c in found.mix["matrix products"]] == ["HGMMA"] and found.no_sass == ""
+    assert [c.name for c in found.mix["mma"]] == ["HGMMA"] and found.no_sass == ""
     assert "others" not in found.mix and found.barriers == 1
-    assert found.limits["shared memory"] == found.occupancy.blocks == 2
+    assert found.limits["shared memory"] == found.occupancy.ctas == 2
 
 
 @needs_nvdisasm
@@ -223,13 +229,15 @@ def test_the_listing_has_every_instruction_below_its_line() -> None:
 def test_the_cpu(capsys: pytest.CaptureFixture[str]) -> None:
     sizes = [f"{name}=65536" for name in ("x_ptr", "y_ptr", "output_ptr", "n_elements")]
     request = Request(ADD, "cpu", TYPES)
-    assert main(request, Wanted(json=True, grid="64", arguments=sizes)) == 0
+    assert main(request, InspectOptions(json=True, grid="64", arguments=sizes)) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["floor"]["work"]["bytes"] == 3 * 4 * 65536 and told["floor"]["work"]["flops"] == {"f32": 65536}
+    assert told["roofline"]["workload"]["bytes"] == 3 * 4 * 65536 and told["roofline"]["workload"]["flops"] == {
+        "f32": 65536
+    }
     assert any(int(bits) == told["vector_bits"] and n for bits, n in told["widths"].items())
     assert main(request) == 0
     assert "innermost loops" in capsys.readouterr().out
-    assert main(request, Wanted(listing=True)) == 0
+    assert main(request, InspectOptions(listing=True)) == 0
     assert re.search(r"vector_add.py:\d+  x = tl.load\(.*\n", capsys.readouterr().out)
-    assert main(Request(ADD, "cpu:x86-64-v2", TYPES), Wanted(grid="64")) == 1
-    assert "the floor of a CPU is told for this machine only" in capsys.readouterr().err
+    assert main(Request(ADD, "cpu:x86-64-v2", TYPES), InspectOptions(grid="64")) == 1
+    assert "the roofline bound of a CPU is known for this machine only" in capsys.readouterr().err

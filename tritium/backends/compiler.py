@@ -137,8 +137,8 @@ class BaseBackend(ABC):
         return {}
 
     def inspect(self, asm: Mapping[str, Any], metadata: Mapping[str, Any], launch: Any = None) -> Any:
-        """What a compiled kernel needs and does (with the floor of a `floor.Launch`); BackendError where nothing here
-        can tell."""
+        """What a compiled kernel needs and does (with the roofline bound of a `roofline.Launch`); BackendError where
+        nothing here can tell."""
         raise BackendError(f"kernels for {self.describe().backend} cannot be inspected, only those for cuda and cpu")
 
     def listing(self, asm: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:

@@ -99,7 +99,7 @@ class LazyDict:
 
 _package = LazyModule(__name__.partition(".")[0])
 _hook_errors = LazyModule("..support.hook_errors", __package__)
-_floor = LazyModule("..backends.floor", __package__)
+_roofline = LazyModule("..backends.roofline", __package__)
 _kernel_files = LazyModule(".kernel_files", __package__)
 _stage_paths = LazyModule(".stage_paths", __package__)
 _launcher: list[Callable[[CompiledKernel], Callable[..., Any]]] = []
@@ -203,14 +203,15 @@ class CompiledKernel:
     def inspect(
         self, grid: tuple[int, ...] | None = None, arguments: Mapping[str, Any] | None = None, rates: Any = None
     ) -> Any:
-        """What the kernel needs and does, and what makes it slow: a `backends.nvidia.inspection.Inspection`, or that of
+        """Resources, instructions and performance findings: a `backends.nvidia.inspection.Inspection`, or that of
         `backends.cpu`. Nothing is run.
 
         With a `grid` and `arguments` (by name: numbers, and for pointers arrays, shapes, or numbers of elements) it has
-        the floor of such a launch, on the usual chip of the target or a machine of other `rates` (`floor.Rates`).
-        BackendError for other targets; WorkError for arguments that the kernel has not.
+        the roofline bound of such a launch, for the GPU that represents the target or for other `rates`
+        (`roofline.Rates`).
+        BackendError for other targets; WorkloadError for arguments that the kernel does not have.
         """
-        launch = None if grid is None else _floor.Launch(grid, arguments or {}, rates)
+        launch = None if grid is None else _roofline.Launch(grid, arguments or {}, rates)
         kernel = self._located()
         return self.backend.inspect(kernel.asm, kernel.values, launch)
 

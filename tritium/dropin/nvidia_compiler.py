@@ -56,7 +56,7 @@ def get_ptx_version_from_options(options: Any, arch: int) -> int:
 
 def get_features(options: Any, arch: int) -> str:
     """LLVM's features for code of `arch`: `+ptx84`, the newest that this LLVM knows."""
-    chip = _codegen.Chip.of(arch, get_ptx_version_from_options(options, arch))
+    chip = _codegen.NVPTXTarget.of(arch, get_ptx_version_from_options(options, arch))
     return str(chip.machine().features)
 
 

@@ -114,8 +114,8 @@ def compile(
         help="a file for the stage, or a folder for all; with --grid, what files are called",
     ),
     num_warps: int = typer.Option(None, "--num-warps", "-w", help="warps of a program; with --grid 1 unless said"),
-    num_stages: int = typer.Option(None, "--num-stages", "-ns", help="depth of pipelines"),
-    num_ctas: int = typer.Option(None, help="blocks of a cluster"),
+    num_stages: int = typer.Option(None, "--num-stages", "-ns", help="stages of software pipelining"),
+    num_ctas: int = typer.Option(None, help="CTAs of a cluster"),
     option: Annotated[
         list[str] | None, typer.Option(help="any option of the target, NAME=VALUE; may be repeated")
     ] = None,
@@ -162,8 +162,8 @@ def check(
     size: int = typer.Option(50, min=1, help="with --signature, what integers are; arrays have its square elements"),
     grid: str = typer.Option("4", "--grid", "-g", help="with --signature, how many programs: 4 or 4,2"),
     num_warps: int = typer.Option(None, help="warps of a program"),
-    num_stages: int = typer.Option(None, help="depth of pipelines"),
-    num_ctas: int = typer.Option(None, help="blocks of a cluster"),
+    num_stages: int = typer.Option(None, help="stages of software pipelining"),
+    num_ctas: int = typer.Option(None, help="CTAs of a cluster"),
     option: Annotated[list[str] | None, typer.Option(help="any option of the target, NAME=VALUE")] = None,
     every: bool = typer.Option(False, "--every", help="run the IR after every pass, however long it takes"),
     verbose: bool = typer.Option(False, "--verbose", "-v", help="tell of every step"),
@@ -226,23 +226,23 @@ def inspect(
     signature: str = typer.Option("", help="types of the parameters in order: '*fp32:16, i32, 1024'"),
     constants: str = typer.Option("", help="compile-time values: BLOCK=1024,EPS=1e-5"),
     num_warps: int = typer.Option(None, help="warps of a program"),
-    num_stages: int = typer.Option(None, help="depth of pipelines"),
-    num_ctas: int = typer.Option(None, help="blocks of a cluster"),
+    num_stages: int = typer.Option(None, help="stages of software pipelining"),
+    num_ctas: int = typer.Option(None, help="CTAs of a cluster"),
     option: Annotated[
         list[str] | None, typer.Option(help="any option of the target, NAME=VALUE; may be repeated")
     ] = None,
-    grid: str = typer.Option("", help="programs of a launch, 1024 or 64,32: tells the least time it can take"),
+    grid: str = typer.Option("", help="programs of a launch, 1024 or 64,32: shows its roofline bound"),
     argument: Annotated[
         list[str] | None,
         typer.Option(help="an argument of that launch: n=1024, or for a pointer what it points to, x=4096x4096"),
     ] = None,
-    listing: bool = typer.Option(False, "--listing", help="print machine code between the lines of the source"),
+    listing: bool = typer.Option(False, "--listing", help="print machine code interleaved with source lines"),
     json: bool = typer.Option(False, "--json", help="print a JSON object"),
 ) -> None:
-    """Tell what a kernel needs and does, and what makes it slow: registers, memory, instructions, occupancy, floor."""
+    """Show the resources and performance findings of a kernel: registers, memory, instructions, occupancy, roofline."""
     options = _options(option, num_warps, num_stages, num_ctas)
     request = _request.Request(file, target, signature, constants, options=options)
-    wanted = _inspection.Wanted(json, listing, grid, argument or ())
+    wanted = _inspection.InspectOptions(json, listing, grid, argument or ())
     raise SystemExit(_inspection.main(request, wanted))
 
 

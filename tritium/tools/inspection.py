@@ -1,12 +1,12 @@
-"""`tritium inspect`: what a kernel needs and does, what makes it slow, and its machine code by lines. Nothing is run.
+"""`tritium inspect`: resources, performance findings and machine code of a kernel. Nothing is run.
 
     tritium inspect matmul.py::matmul_kernel --target cuda:90 --signature '*fp16:16, *fp16:16, *fp16:16, …'
     tritium inspect kernel.ttgir --target cuda:90 --json
     tritium inspect add.py::add_kernel … --grid 1024 --argument x=1048576 --argument n=1048576
     tritium inspect add.py::add_kernel … --listing
 
-The kernel is named as for `tritium compile`. What is shown depends on the target; see `docs/inspect.md`. With `--grid`
-and `--argument` the least time of such a launch is told, with `--json` everything is one JSON object, for scripts.
+The kernel is named as for `tritium compile`. The output depends on the target; see `docs/inspect.md`. With `--grid`
+and `--argument` the roofline bound of such a launch is shown, with `--json` everything is one JSON object.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..backends.errors import BackendError
-from ..backends.floor import Rates
+from ..backends.roofline import Rates
 from ..compiler import CompiledKernel
 from ..support import TritiumError
 from ..support.lazy import LazyModule
@@ -35,19 +35,19 @@ from .kernel_file import CommandError
 from .program_output import output_to_stderr
 from .request import Request, pairs, value_of
 
-__all__ = ["Wanted", "main", "show"]
+__all__ = ["InspectOptions", "main", "show"]
 
 _testing = LazyModule("..testing", __package__)
 
-MOST_ROWS = 12  # instructions of a group that a table shows
-UNTOLD_WIDTH = 140
+MAX_ROWS = 12  # instructions of a group in a table
+DEFAULT_WIDTH = 140
 
 Row = tuple[Any, ...]
 
 
 @dataclass
-class Wanted:
-    """What to show beside the tables: a JSON object instead, the machine code by lines, the floor of a launch."""
+class InspectOptions:
+    """Output options: a JSON object, machine code by source lines, the roofline bound of a launch."""
 
     json: bool = False
     listing: bool = False
@@ -55,9 +55,9 @@ class Wanted:
     arguments: Sequence[str] = ()
 
 
-def main(request: Request, wanted: Wanted | None = None) -> int:
+def main(request: Request, wanted: InspectOptions | None = None) -> int:
     """Compile, inspect, and show or print it; the exit status."""
-    wanted = wanted or Wanted()
+    wanted = wanted or InspectOptions()
     try:
         grid, arguments = _launch(wanted)
         with warnings.catch_warnings():
@@ -80,16 +80,16 @@ def main(request: Request, wanted: Wanted | None = None) -> int:
 
 
 def _console() -> Console:
-    """Standard output; where it is no terminal and nobody says how wide it is, wide enough for every table."""
-    told = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(soft_wrap=True, highlight=False, width=None if told else UNTOLD_WIDTH)
+    """Standard output; if it is no terminal and COLUMNS is not set, wide enough for every table."""
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(soft_wrap=True, highlight=False, width=None if known else DEFAULT_WIDTH)
 
 
-def _launch(wanted: Wanted) -> tuple[tuple[int, ...] | None, dict[str, Any]]:
+def _launch(wanted: InspectOptions) -> tuple[tuple[int, ...] | None, dict[str, Any]]:
     """The grid and the arguments of a command line."""
     if not wanted.grid:
         if wanted.arguments:
-            raise CommandError("--argument is for the floor of a launch, which needs --grid, too")
+            raise CommandError("--argument is for the roofline bound of a launch, which needs --grid, too")
         return None, {}
     parts = wanted.grid.replace("x", ",").split(",")
     if not all(part.strip().isdigit() for part in parts):
@@ -104,12 +104,12 @@ def _size(text: str) -> Any:
 
 
 def _rates(kernel: CompiledKernel) -> Rates | None:
-    """What this machine does, where the kernel is for it; None leaves it to the target."""
+    """The peak rates of this machine, if the kernel is for it; None: those of the target."""
     target = kernel.backend.describe()
     if target.backend != "cpu":
         return None
     if kernel.backend.target != _testing.default_target():
-        raise CommandError("the floor of a CPU is told for this machine only: compile for the target cpu")
+        raise CommandError("the roofline bound of a CPU is known for this machine only: compile for the target cpu")
     peak = _testing.get_max_simd_tflops() * 1e12
     return Rates(
         "this machine (one core's copies, all cores' f32 FMAs)", _testing.get_dram_gbps() * 1e9, {"": peak}, {"": peak}
@@ -117,7 +117,7 @@ def _rates(kernel: CompiledKernel) -> Rates | None:
 
 
 def show(found: Any, console: Console) -> None:
-    """The tables for people."""
+    """Print the tables."""
     title, tables = (_cpu if hasattr(found, "widths") else _gpu)(found)
     console.print(title)
     for name, columns, rows in tables:
@@ -125,8 +125,8 @@ def show(found: Any, console: Console) -> None:
             console.print(_table(name, columns, rows))
     if getattr(found, "no_sass", ""):
         console.print(f"[dim]machine code is not read: {escape(found.no_sass)}[/]")
-    if found.floor is not None:
-        _show_floor(found.floor, console)
+    if found.roofline is not None:
+        _show_roofline(found.roofline, console)
     _show_findings(found.findings, console)
 
 
@@ -151,28 +151,32 @@ def _show_findings(findings: Sequence[Any], console: Console) -> None:
             console.print(f"    hint: {escape(found.hint)}")
 
 
-def _show_floor(floor: Any, console: Console) -> None:
-    """The least time, what it is made of, and what that assumes."""
-    work = floor.work
-    rows: list[Row] = [("memory", amount(work.bytes, "B"), seconds(floor.parts["memory"]))]
-    for part, counts in (("products", work.products), ("arithmetic", work.flops)):
+def _show_roofline(roofline: Any, console: Console) -> None:
+    """The bound, its parts and its assumptions."""
+    work = roofline.workload
+    rows: list[Row] = [("memory", amount(work.bytes, "B"), seconds(roofline.parts["memory"]))]
+    for part, counts in (("dot", work.dots), ("arithmetic", work.flops)):
         if counts:
             rows.append(
                 (
                     part,
                     ", ".join(f"{amount(n, 'FLOP')} {kind}" for kind, n in counts.items()),
-                    seconds(floor.parts[part]),
+                    seconds(roofline.parts[part]),
                 )
             )
     grid = "x".join(map(str, work.grid))
     console.print(
-        _table(f"floor of {grid} programs: {seconds(floor.seconds)}, limited by {floor.limit}", ("", "", "time"), rows)
+        _table(
+            f"roofline bound of {grid} programs: {seconds(roofline.seconds)}, limited by {roofline.limit}",
+            ("", "", "time"),
+            rows,
+        )
     )
     if work.bytes:
         console.print(
-            f"  programs ask memory for {amount(work.asked, 'B')}, {rate(work.asked, work.bytes)} of what they share"
+            f"  programs request {amount(work.requested, 'B')}, {rate(work.requested, work.bytes)} the argument bytes"
         )
-    for text in floor.assumptions:
+    for text in roofline.assumptions:
         console.print(f"  [dim]assumed: {escape(text)}[/]")
 
 
@@ -180,18 +184,18 @@ def _show_floor(floor: Any, console: Console) -> None:
 
 
 def _gpu(found: Any) -> tuple[str, list[tuple[str, tuple[str, ...], list[Row]]]]:
-    title = f"[bold]{escape(found.kernel)}[/] for {found.target}, {found.warps} warps a block"
-    traffic = ("for", "where", "instruction", "times", "wavefronts", "conflicts", "in a loop")
-    instructions = ("kind", "instruction", "in the text", "in loops")
+    title = f"[bold]{escape(found.kernel)}[/] for {found.target}, {found.warps} warps per CTA"
+    traffic = ("op", "line", "instruction", "count", "wavefronts", "conflicts", "in a loop")
+    instructions = ("kind", "instruction", "static count", "in loops")
     tables: list[tuple[str, tuple[str, ...], list[Row]]] = [
         ("", ("", "", ""), _budget(found)),
-        ("warps with programs of their own", ("", "warps", "registers"), _partitions(found)),
-        ("shared memory", ("what", "where", "tile", "stages", "bytes", "from"), _buffers(found)),
-        ("accesses of a warp to shared memory", traffic, _accesses(found)),
-        ("accesses to memory", ("memory", "instruction", "bytes a thread", "in the text", "in loops"), _memory(found)),
-        ("instructions of PTX", instructions, _counts(found.instructions)),
-        ("instructions of the machine", instructions, _counts(found.mix)),
-        ("in flight behind waits", ("", ""), [(kind, n) for kind, n in found.in_flight.items()]),
+        ("warp-specialized partitions", ("", "warps", "registers"), _partitions(found)),
+        ("shared memory", ("op", "line", "tile", "stages", "bytes", "offset"), _buffers(found)),
+        ("shared memory accesses per warp", traffic, _accesses(found)),
+        ("memory accesses", ("memory", "instruction", "bytes per thread", "static count", "in loops"), _memory(found)),
+        ("PTX instructions", instructions, _counts(found.instructions)),
+        ("SASS instructions", instructions, _counts(found.mix)),
+        ("groups in flight after waits", ("", ""), [(kind, n) for kind, n in found.in_flight.items()]),
     ]
     return title, tables
 
@@ -200,21 +204,21 @@ def _budget(found: Any) -> list[Row]:
     """Registers, shared memory and occupancy with their limits."""
     registers, occupied = found.registers, found.occupancy
     bytes_moved = f"{registers.spill_stores} bytes of stores, {registers.spill_loads} of loads"
-    spilled = f"{registers.spilled} more in memory: {bytes_moved}" if registers.spilled else "none spilled"
+    spilled = f"{registers.spilled} spilled: {bytes_moved}" if registers.spilled else "no spills"
     rows = [
-        ("registers a thread", f"{registers.each} of {registers.limit}", spilled),
-        ("shared memory", f"{found.shared:,} of {found.shared_limit:,} bytes", f"{len(found.buffers)} pieces"),
-        ("stack", f"{registers.stack} bytes a thread", ""),
+        ("registers/thread", f"{registers.each} of {registers.limit}", spilled),
+        ("shared memory", f"{found.shared:,} of {found.shared_limit:,} bytes", f"{len(found.buffers)} allocations"),
+        ("stack", f"{registers.stack} bytes per thread", ""),
         ("barriers", f"{found.barriers} of 16", ""),
         (
             "occupancy",
-            f"{occupied.warps} of {occupied.most} warps",
-            f"{occupied.blocks} blocks, limited by {occupied.limit}",
+            f"{occupied.warps} of {occupied.max_warps} warps",
+            f"{occupied.ctas} CTAs per SM, limited by {occupied.limit}",
         ),
-        ("blocks allowed by", ", ".join(f"{name} {n}" for name, n in found.limits.items()), ""),
+        ("CTAs per SM by", ", ".join(f"{name} {n}" for name, n in found.limits.items()), ""),
         (
             "bank conflicts",
-            f"{found.conflicts} wavefronts a warp",
+            f"{found.conflicts} wavefronts per warp",
             "none" if not found.conflicts else "see below",
         ),
     ]
@@ -222,7 +226,7 @@ def _budget(found: Any) -> list[Row]:
 
 
 def _partitions(found: Any) -> list[Row]:
-    return [(p.name, p.warps, str(p.registers) if p.registers else "as started") for p in found.partitions]
+    return [(p.name, p.warps, str(p.registers) if p.registers else "unchanged") for p in found.partitions]
 
 
 def _buffers(found: Any) -> list[Row]:
@@ -243,7 +247,7 @@ def _memory(found: Any) -> list[Row]:
 def _counts(groups: Any) -> list[Row]:
     rows: list[Row] = []
     for group, counts in groups.items():
-        rows += [(group if not i else "", c.name, c.number, c.in_loops) for i, c in enumerate(counts[:MOST_ROWS])]
+        rows += [(group if not i else "", c.name, c.number, c.in_loops) for i, c in enumerate(counts[:MAX_ROWS])]
     return rows
 
 
@@ -251,11 +255,11 @@ def _counts(groups: Any) -> list[Row]:
 
 
 def _cpu(found: Any) -> tuple[str, list[tuple[str, tuple[str, ...], list[Row]]]]:
-    title = f"[bold]{escape(found.kernel)}[/] for {escape(found.target)}, vectors of {found.vector_bits} bits"
+    title = f"[bold]{escape(found.kernel)}[/] for {escape(found.target)}, {found.vector_bits}-bit vectors"
     spills = found.spills
     budget: list[Row] = [
         ("instructions", f"{found.instructions:,}", ""),
-        ("stack", f"{found.stack:,} bytes", f"{found.scratch:,} bytes of tiles"),
+        ("stack", f"{found.stack:,} bytes", f"{found.scratch:,} bytes of scratch tiles"),
         ("spills", f"{spills.stores} stores, {spills.loads} loads", f"{spills.in_loops} of them in loops"),
     ]
     widths = [(f"{bits} bits" if bits else "none", number) for bits, number in found.widths.items()]
@@ -267,6 +271,6 @@ def _cpu(found: Any) -> tuple[str, list[tuple[str, tuple[str, ...], list[Row]]]]
     return title, [
         ("", ("", "", ""), budget),
         ("instructions by vectors", ("vectors", "instructions"), widths),
-        ("innermost loops", ("where", "instructions", "vectors", "on single floats"), loops),
-        ("calls", ("function", "in the text", "in loops"), calls),
+        ("innermost loops", ("line", "instructions", "vectors", "scalar floats"), loops),
+        ("calls", ("function", "static count", "in loops"), calls),
     ]

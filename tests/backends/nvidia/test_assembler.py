@@ -18,7 +18,7 @@ from tritium.backends.nvidia.assembler import (
     read_log,
     warn_of,
 )
-from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
+from tritium.backends.nvidia.codegen import NVPTXTarget, emit_ptx, optimize
 from tritium.backends.nvidia.toolchain import Tool, find_tool, highest_ptx, require_tool, tool_release, tool_version
 from tritium.support import settings
 from tritium.tools.disasm import extract, get_sass
@@ -38,7 +38,7 @@ insufficient register resources for the wgmma pipeline in the function 'k'
 
 
 def ptx(text: str, capability: int = 90) -> str:
-    chip = Chip.of(capability, None)
+    chip = NVPTXTarget.of(capability, None)
     return emit_ptx(optimize(text, chip), chip)
 
 
@@ -60,7 +60,9 @@ def test_the_figures_of_a_log() -> None:
     assert read_log("", "k") == assembler.Resources()
 
 
-@pytest.mark.parametrize(("log", "text"), [(LOG, "keeps 3 registers in memory"), (WGMMA, "serialized")])
+@pytest.mark.parametrize(
+    ("log", "text"), [(LOG, "3 registers per thread spilled to local memory"), (WGMMA, "serialized")]
+)
 def test_what_makes_a_kernel_slow_is_told_with_its_name(log: str, text: str) -> None:
     with pytest.warns(PerformanceWarning, match=f"kernel k.*{text}"):
         warn_of(read_log(log, "k"), "k", "")
@@ -79,7 +81,7 @@ def test_a_kernel() -> None:
 
 @needs_ptxas
 def test_spills_are_told() -> None:
-    with pytest.warns(PerformanceWarning, match="kernel many keeps .* registers in memory"):
+    with pytest.warns(PerformanceWarning, match="kernel many: .* registers per thread spilled"):
         _, found = assemble(ptx(many_registers()), "many")
     assert found.spilled > 0 and found.registers <= 32 and found.stack > 0
 

@@ -115,9 +115,9 @@ def test_modules_and_their_contexts_may_be_freed_in_any_order() -> None:
         import sys
         sys.path[:0] = {[str(Path(__file__).parents[3])]!r}
         from tritium.backends.llvm import read
-        from tritium.backends.nvidia.codegen import Chip
+        from tritium.backends.nvidia.codegen import NVPTXTarget
         for _ in range(20):
-            module = read("define void @f() {{ ret void }}", Chip.of(90, 80).machine())
+            module = read("define void @f() {{ ret void }}", NVPTXTarget.of(90, 80).machine())
             module._context.close()
             del module
         print("alive")

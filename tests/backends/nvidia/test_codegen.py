@@ -14,11 +14,11 @@ from tritium.backends.errors import BackendError
 from tritium.backends.llvm import gpu_library, target_machine
 from tritium.backends.nvidia import codegen
 from tritium.backends.nvidia.asm_constraints import asm_is_plain
-from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
+from tritium.backends.nvidia.codegen import NVPTXTarget, emit_ptx, optimize
 from tritium.backends.nvidia.simplify import extends_counters
 
-HOPPER = Chip(90, 84)
-KNOWN = sorted(codegen._KNOWN)
+HOPPER = NVPTXTarget(90, 84)
+KNOWN = sorted(codegen._MIN_VERSIONS)
 NEWEST = pytest.mark.skipif(gpu_library().llvm_version_info[0] < 22, reason="an older LLVM, which knows fewer chips")
 
 ASM = """define ptx_kernel void @k(ptr addrspace(1) %x) {{
@@ -29,7 +29,7 @@ ASM = """define ptx_kernel void @k(ptr addrspace(1) %x) {{
 }}"""
 
 
-def ptx(text: str, chip: Chip = HOPPER, **options: bool) -> str:
+def ptx(text: str, chip: NVPTXTarget = HOPPER, **options: bool) -> str:
     return emit_ptx(optimize(text, chip), chip, **options)
 
 
@@ -63,19 +63,19 @@ def test_every_chip(capability: int) -> None:
     """LLVM says nothing on standard error (what it does not know it ignores, and takes another)."""
     code = (
         "from tests.backends.nvidia.texts import add\n"
-        "from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize\n"
-        f"chip = Chip.of({capability}, None)\n"
+        "from tritium.backends.nvidia.codegen import NVPTXTarget, emit_ptx, optimize\n"
+        f"chip = NVPTXTarget.of({capability}, None)\n"
         "print(emit_ptx(optimize(add(), chip), chip))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    assert f".target {Chip.of(capability, None).name}\n" in done.stdout
+    assert f".target {NVPTXTarget.of(capability, None).name}\n" in done.stdout
 
 
 @NEWEST
 @pytest.mark.parametrize("version", [80, 84, 87, 88, 90, 91, 94])
 def test_the_version_is_what_is_read(version: int) -> None:
-    chip = Chip(90, version)
+    chip = NVPTXTarget(90, version)
     assert f".version {version // 10}.{version % 10}\n" in ptx(add(), chip)
     assert int(re.search(r"ptx(\d+)", chip.machine().features)[1]) <= version
 
@@ -83,22 +83,22 @@ def test_the_version_is_what_is_read(version: int) -> None:
 @pytest.mark.parametrize(
     ("capability", "version", "message"),
     [
-        (70, 84, "sm_70 cannot be made; there are: sm_75, sm_80"),
-        (130, 90, "sm_130 cannot be made"),
-        (100, 80, r"sm_100 needs PTX 8\.6.*reads only 8\.0"),
+        (70, 84, "unsupported target sm_70; supported targets: sm_75, sm_80"),
+        (130, 90, "unsupported target sm_130"),
+        (100, 80, r"sm_100 needs PTX 8\.6.*supports only 8\.0"),
         (121, 87, r"sm_121 needs PTX 8\.8"),
     ],
 )
 def test_chips_that_cannot_be(capability: int, version: int, message: str) -> None:
     with pytest.raises(BackendError, match=message):
-        Chip(capability, version)
+        NVPTXTarget(capability, version)
 
 
 def test_an_older_llvm_says_which_one_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu_library(), "llvm_version_info", (20, 1, 0))
-    assert Chip(90, 90).machine().features == "+ptx87"
+    assert NVPTXTarget(90, 90).machine().features == "+ptx87"
     with pytest.raises(BackendError, match=r"LLVM 20 does not know sm_121: llvmlite with LLVM 21"):
-        Chip(121, 90).machine()
+        NVPTXTarget(121, 90).machine()
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_uncoalesced_accesses_name_their_line() -> None:
     found = inspect(column, "stride")
     (slow,) = of_kind(found, "uncoalesced-access")
     assert slow.source.endswith("# the column") and slow.place.startswith("test_findings.py:")
-    assert "256 sectors of 32 bytes; its bytes would fill 32" in slow.message and "tl.constexpr" in slow.hint
+    assert "256 sectors of 32 bytes; its bytes would fit in 32" in slow.message and "tl.constexpr" in slow.hint
     attrs = {(i,): [["tt.divisibility", 16]] for i in (0, 1)}
     known = ASTSource(column, {"x": "*fp32", "y": "*fp32"}, {"N": 1024, "stride": 1}, attrs)
     assert compile(known, target=GPUTarget("cuda", 90, 32)).inspect().findings == ()
@@ -71,7 +71,7 @@ def test_uncoalesced_accesses_name_their_line() -> None:
 @needs_ptxas
 def test_narrow_accesses_say_why() -> None:
     (slow,) = of_kind(inspect(padded, "n"), "narrow-access")
-    assert slow.source.endswith("# masked") and "32 bits an instruction, of 128 possible" in slow.message
+    assert slow.source.endswith("# masked") and "32 bits per instruction, of 128 possible" in slow.message
     assert "divisible by 16" in slow.hint
     assert not of_kind(inspect(padded, "n", (0, 1, 2)), "narrow-access")
 
@@ -83,7 +83,7 @@ def test_spills_name_the_lines_that_spill() -> None:
     spills = of_kind(found, "spills")
     assert found.registers.spilled and found.registers.spill_stores and 1 <= len(spills) <= 4
     assert any(f.source.endswith("# crowded here") for f in spills), spills
-    assert all("registers of a thread are kept in memory" in f.message for f in spills)
+    assert all("registers per thread spilled to local memory" in f.message for f in spills)
     assert {m.name.partition(".")[0] for m in found.memory if m.space == "local"} == {"LDL", "STL"}
 
 

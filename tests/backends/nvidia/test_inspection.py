@@ -34,7 +34,7 @@ def test_instructions_are_counted_in_and_out_of_loops() -> None:
     found = {
         group: {c.name: (c.number, c.in_loops) for c in counts} for group, counts in count_instructions(PTX).items()
     }
-    assert found["products"] == {"wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16": (1, 1)}
+    assert found["mma"] == {"wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16": (1, 1)}
     assert found["copies"] == {"cp.async.cg.shared.global": (2, 1)}
     assert found["barriers"]["cp.async.wait_group"] == (2, 1) and found["barriers"]["bar.sync"] == (1, 0)
     assert found["shared memory"] == {"st.shared.v4.b32": (1, 0)} and found["global memory"] == {}
@@ -54,11 +54,11 @@ SERIALIZED = "Potential Performance Loss: wgmma.mma_async instructions are seria
     [
         (f"(C7511) {SERIALIZED}insufficient register resources for the function 'k'", "serialized-wgmma", "num_warps=8"),
         (f"(C7515) {SERIALIZED}non wgmma instructions defining accumulator registers of a wgmma", "serialized-wgmma",
-         "an accumulator is written while products are in flight"),
+         "an accumulator is written while WGMMAs are in flight"),
         (f"{SERIALIZED}non wgmma instructions reading accumulator registers of  a wgmma", "serialized-wgmma", "read"),
         (f"{SERIALIZED}reasons of tomorrow in the function 'k'", "serialized-wgmma", "reasons of tomorrow"),
         ("Potential Performance Loss: 'setmaxnreg' ignored to maintain minimum register requirements.",
-         "ignored-setmaxnreg", "more than it was to keep"),
+         "ignored-setmaxnreg", "needs more registers than setmaxnreg leaves"),
         ("something else", "other", "something else"),
     ],
 )  # fmt: skip
@@ -76,7 +76,7 @@ def test_remarks_are_explained(text: str, kind: str, words: str) -> None:
         (90, 128, 8, 0, (2, 16, 64, "registers")),
         (90, 255, 8, 0, (1, 8, 64, "registers")),
         (90, 64, 4, 100 * 1024, (2, 8, 64, "shared memory")),
-        (90, 16, 1, 0, (32, 32, 64, "blocks")),
+        (90, 16, 1, 0, (32, 32, 64, "CTAs")),
         (80, 168, 4, 48 * 1024, (3, 12, 64, "registers")),
         (86, 40, 8, 0, (6, 48, 48, "warps")),
         (75, 64, 8, 32 * 1024, (2, 16, 32, "shared memory")),

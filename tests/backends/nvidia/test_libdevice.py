@@ -9,9 +9,9 @@ import pytest
 from tests.backends.nvidia.texts import add, math, needs_libdevice
 from tritium.backends.errors import BackendError, ToolMissing
 from tritium.backends.nvidia import libdevice, toolchain
-from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
+from tritium.backends.nvidia.codegen import NVPTXTarget, emit_ptx, optimize
 
-HOPPER = Chip(90, 84)
+HOPPER = NVPTXTarget(90, 84)
 
 SQUARE = "define float @square(float %x) {\n  %r = fmul float %x, %x\n  ret float %r\n}\n"
 

@@ -8,9 +8,9 @@ import pytest
 
 from tests.backends.nvidia.texts import add, missing
 from tritium.backends.nvidia import simplify
-from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
+from tritium.backends.nvidia.codegen import NVPTXTarget, emit_ptx, optimize
 
-HOPPER = Chip(90, 80)
+HOPPER = NVPTXTarget(90, 80)
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
+from tritium.backends.nvidia.codegen import NVPTXTarget, emit_ptx, optimize
 from tritium.conversion.llvm.debug_info import DebugInfo
 from tritium.support import UNKNOWN, CallSiteLoc, FileLineColLoc, FusedLoc, Location, NameLoc
 
-CHIP = Chip(90, 84)
+CHIP = NVPTXTarget(90, 84)
 KERNEL = FileLineColLoc("/src/kernel.py", 10, 1)
 AT = FileLineColLoc("/src/kernel.py", 12, 5)
 CALL = FileLineColLoc("/src/kernel.py", 14, 9)

@@ -19,7 +19,7 @@ from tests.emulator import hardware
 from tritium.analysis import scratch_reduce  # noqa: F401
 from tritium.analysis.scratch import scratch_bytes
 from tritium.backends.nvidia.assembler import Assembler, assembler_options
-from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
+from tritium.backends.nvidia.codegen import NVPTXTarget, emit_ptx, optimize
 from tritium.conversion.ttg_to_llvm import ttg_to_llvm
 from tritium.conversion.ttg_to_llvm.context import LOWERINGS
 from tritium.dialects import tt
@@ -46,7 +46,7 @@ def lower(text: str, capability: int = 90, **options) -> tuple[str, int]:
             top += -(-size // 128) * 128
     wanted = SimpleNamespace(**{"enable_fp_fusion": True, "maxnreg": None, "num_warps": 4, **options})
     lowered = ttg_to_llvm(module, capability, wanted)
-    chip = Chip.of(capability, None)
+    chip = NVPTXTarget.of(capability, None)
     return emit_ptx(optimize(lowered.text, chip), chip), top
 
 
@@ -195,7 +195,7 @@ class Run:
         with stores_of_everyone():
             self.ptx, shared = lower(self.text(), self.capability)
         if assemble and missing("ptxas") is None:
-            chip = Chip.of(self.capability, None)
+            chip = NVPTXTarget.of(self.capability, None)
             Assembler(assembler_options(chip.name)).finish(self.ptx, "k")
         if self.ctas > 1:
             options["cluster"] = self.ctas

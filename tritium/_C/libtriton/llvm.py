@@ -172,7 +172,7 @@ def optimize_module(
     The pass list has no SLP vectorizer, no vector-combine and no masked division, so that what the last parameters
     switch off never runs. LLVM's own flags cannot be passed.
     """
-    chip = _codegen.Chip.of(mod.capability, mod.ptx)
+    chip = _codegen.NVPTXTarget.of(mod.capability, mod.ptx)
     if opt == OPTIMIZE_O0:
         return
     mod.text = str(_codegen.optimize(mod.text, chip, mod.libraries, mod.flushes_subnormals))
@@ -198,7 +198,7 @@ def translate_to_asm(
     capability, ptx = _chip(triple, proc, features)
     text = str(llvm_ir) if enable_fp_fusion else _CONTRACT.sub("", str(llvm_ir))
     made: str = _codegen.emit_ptx(
-        _user_text.UserText(text), _codegen.Chip.of(capability, ptx), fewer_registers=sched4reg
+        _user_text.UserText(text), _codegen.NVPTXTarget.of(capability, ptx), fewer_registers=sched4reg
     )
     return made
 

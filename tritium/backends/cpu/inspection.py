@@ -13,8 +13,8 @@ from ...support.dataclasses import dataclass
 from ...support.plain import plain
 from ..errors import stage_of
 from ..findings import Finding, finding_at
-from ..floor import Floor, Launch, floor_of
 from ..listing import Coded, calls_of, interleave, place
+from ..roofline import Launch, Roofline, roofline_of
 from .machine_code import Line, Loop, loops_of, read_assembly, stack_of, vector_bits
 from .target import CPUTarget
 
@@ -56,7 +56,7 @@ class Inspection:
     """Everything that is known of a kernel compiled for a CPU; `as_json` has it as plain values.
 
     `vector_bits` is the width that the target prefers, `widths` counts instructions by that of their vectors (0: they
-    work on none), `stack` and `scratch` are bytes of a thread. `floor` is there if it was told what is launched.
+    work on none), `stack` and `scratch` are bytes of a thread. `roofline` is None unless a launch is given.
     """
 
     kernel: str
@@ -69,18 +69,24 @@ class Inspection:
     spills: Spills
     calls: tuple[Called, ...]
     loops: tuple[InnerLoop, ...]
-    floor: Floor | None
+    roofline: Roofline | None
     findings: tuple[Finding, ...]
 
+    @property
+    def floor(self) -> Roofline | None:
+        """The former name of `roofline`, accepted for one release."""
+        return self.roofline
+
     def as_json(self) -> dict[str, Any]:
-        """Dictionaries, lists, numbers and texts."""
-        return {**plain(self), "floor": None if self.floor is None else self.floor.as_json()}
+        """Dictionaries, lists, numbers and strings."""
+        return {**plain(self), "roofline": None if self.roofline is None else self.roofline.as_json()}
 
 
 def inspect(
     asm: Mapping[str, Any], metadata: Mapping[str, Any], target: CPUTarget, launch: Launch | None = None
 ) -> Inspection:
-    """The inspection of a kernel that was compiled with `line_info`; with its floor for a `launch` that has rates."""
+    """The inspection of a kernel that was compiled with `line_info`; with the roofline bound of a `launch` that has
+    rates."""
     code = read_assembly(stage_of(asm, "asm"), metadata["name"])
     inside, loops = loops_of(code)
     widths = Counter(vector_bits(line) for line in code)
@@ -96,7 +102,7 @@ def inspect(
         spills=_spills(code, inside),
         calls=tuple(_calls(code, inside)),
         loops=found,
-        floor=None if launch is None else floor_of(launch, asm, None),
+        roofline=None if launch is None else roofline_of(launch, asm, None),
         findings=(*_of_loops(code, loops), *_of_spills(code, loops), *_of_calls(code, inside)),
     )
 

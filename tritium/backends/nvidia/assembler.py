@@ -1,12 +1,12 @@
-"""PTX -> CUBIN by NVIDIA's assembler, and what it tells about the code: registers, spills, stack, shared memory.
+"""PTX -> CUBIN by NVIDIA's assembler, and the resources it reports: registers, spills, stack, shared memory.
 
 The assembler is `ptxas`, a program of its own, found by `toolchain`. It is given the text through a pipe and started
 as early as its options are known (`start`): reading its 50 MB takes 5 of the 15 ms of a small kernel, which pass while
 LLVM works. (nvJitLink, the same assembler as a library, would save about as much, but compiles as for a later link:
 measured 2026-11 with 13.5 it gave other code for 15 of 18 kernels, with up to 26 registers more.)
 
-Errors of the assembler name the line of PTX, and by its `.loc` the user's own. Spilled registers, and matrix products
-that have to wait for each other, are told as a `PerformanceWarning` with the kernel's name.
+Errors of the assembler name the line of PTX and, by its `.loc`, the line of the source. Spilled registers and
+serialized WGMMAs are reported as a `PerformanceWarning` with the kernel's name.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ __all__ = [
 
 _remarks = LazyModule(".remarks", __package__)
 
-TIMEOUT = 1800.0  # an assembler that is still busy then has gone astray
+TIMEOUT = 1800.0  # seconds; an assembler that runs longer hangs
 
 
 class PerformanceWarning(UserWarning):
-    """The assembler says that a kernel is slower than it might be: registers spill, or matrix products wait."""
+    """The assembler reports a slow kernel: registers spill, or WGMMAs are serialized."""
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What one thread or block of a kernel needs: registers, bytes of spills (stored and loaded), bytes of stack, bytes
-    of shared memory that the code itself reserves, barriers. `remarks` are what the assembler warned of."""
+    """Resources of a kernel: registers per thread, bytes of spill stores and loads, bytes of stack, bytes of static
+    shared memory, barriers; `remarks` are the performance remarks of the assembler."""
 
     registers: int = 0
     spill_stores: int = 0
@@ -67,13 +67,13 @@ class Resources:
 
     @property
     def spilled(self) -> int:
-        """Registers that are kept in memory: words stored, or loaded where it is more."""
+        """Spilled registers: words stored, or loaded where it is more."""
         return max(self.spill_stores, self.spill_loads) // 4
 
 
-def assembler_options(chip: str, fusion: bool = True, extra: str | None = None) -> list[str]:
-    """The command line of ptxas, but for files: settings say how much it optimizes and what it tells of lines."""
-    options = ["-v", f"--gpu-name={chip}"]
+def assembler_options(arch: str, fusion: bool = True, extra: str | None = None) -> list[str]:
+    """The command line of ptxas without files: settings choose the optimization level and line information."""
+    options = ["-v", f"--gpu-name={arch}"]
     if compilation.disable_line_info:
         options += ["-lineinfo", "-suppress-debug-info"]
     else:
@@ -174,8 +174,8 @@ class Assembler:
             most = _MAX_REGISTERS.search(ptx)
             needed = _NEEDED.search(log)
             enough = f" to {needed[1]} or more" if needed else ""
-            allowed = f"raise maxnreg{enough} (it is {most[1]}), or take" if most else "take"
-            found.append(f"hint: {allowed} smaller blocks, or more warps (num_warps) for each")
+            allowed = f"raise maxnreg{enough} (it is {most[1]}), or use" if most else "use"
+            found.append(f"hint: {allowed} smaller tiles, or more warps (num_warps)")
         command = " ".join([self.tool.path, *self.options, "kernel.ptx"])
         return "\n".join([f"ptxas refuses the code of {kernel}", *found, f"the command was: {command}"])
 
@@ -250,7 +250,7 @@ _MAX_REGISTERS = pattern(r"^\s*\.maxnreg\s+(\d+)", re.M)
 _AT = pattern(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)", re.M)
 _FILE = pattern(r"^\s*\.file\s+(\d+)\s+\"([^\"]*)\"", re.M)
 _UNDATED_FILE = pattern(r"^(\s*\.file\s+\d+\s+\"[^\"\n]*\")[ \t]*$", re.M)
-MOST_ERRORS = 5
+MAX_ERRORS = 5
 
 
 def undated(ptx: str) -> str:
@@ -263,7 +263,7 @@ def undated(ptx: str) -> str:
 
 
 def errors_of_log(log: str, ptx: str) -> list[str]:
-    """The messages of a log of ptxas about a text, with the lines of the user's source or text that they are about."""
+    """The errors in a log of ptxas, each with its line of the source or of the user's PTX."""
     return _errors_of_user(log, ptx) if isinstance(ptx, UserText) else _errors(log, ptx)
 
 
@@ -278,8 +278,8 @@ def _errors(log: str, ptx: str) -> list[str]:
     for message in (m for m in _PLAIN_ERROR.findall(log) if not _CONTEXT.search(m)):
         at = _AT_LINE.search(message)
         out.append(_located(message, lines[: int(at[1])], files) if at else message)
-    more = [f"and {len(out) - MOST_ERRORS} more"] if len(out) > MOST_ERRORS else []
-    return list(dict.fromkeys(out[:MOST_ERRORS])) + more
+    more = [f"and {len(out) - MAX_ERRORS} more"] if len(out) > MAX_ERRORS else []
+    return list(dict.fromkeys(out[:MAX_ERRORS])) + more
 
 
 def _errors_of_user(log: str, ptx: UserText) -> list[str]:
@@ -323,7 +323,7 @@ _REMARK = pattern(r"^ptxas (?:warning\s*:|info\s*:\s*(?=\(C7\d\d\d\)))\s*(.*)$",
 
 
 def read_log(log: str, kernel: str) -> Resources:
-    """What `ptxas -v` tells of a kernel.
+    """The resources that `ptxas -v` reports for a kernel.
 
     >>> read_log('''ptxas info    : Compiling entry function 'k' for 'sm_90a'
     ... ptxas info    : Function properties for k
@@ -347,17 +347,18 @@ _THREADS = pattern(r"^\s*\.reqntid\s+(\d+)", re.M)
 
 
 def _warps(ptx: str) -> int:
-    """The warps of a block, 0 where the text leaves them open."""
+    """The warps of a CTA; 0 where `.reqntid` is absent."""
     found = _THREADS.search(ptx)
     return int(found[1]) // 32 if found else 0
 
 
 def warn_of(resources: Resources, kernel: str, ptx: str) -> None:
-    """PerformanceWarnings of the code made of a text: what it spills, and what ptxas remarked."""
+    """Emit PerformanceWarnings for spills and for the remarks of ptxas."""
     if resources.spill_stores or resources.spill_loads:
         warn(
-            f"kernel {kernel} keeps {resources.spilled} registers in memory ({resources.spill_stores} bytes of spill "
-            f"stores, {resources.spill_loads} of loads): fewer elements a thread, or more warps, avoid it",
+            f"kernel {kernel}: {resources.spilled} registers per thread spilled to local memory "
+            f"({resources.spill_stores} bytes of stores, {resources.spill_loads} of loads): "
+            "use smaller tiles or more warps (num_warps)",
             PerformanceWarning,
         )
     for remark in resources.remarks:

@@ -1,11 +1,11 @@
 """LLVM text -> optimized LLVM -> PTX.
 
-Which passes LLVM runs is `simplify`'s to say. Instruction selection runs at level 2: level 3 numbers values once more
+`simplify` chooses the passes that LLVM runs. Instruction selection runs at level 2: level 3 numbers values once more
 in each of its steps, which took half of its time and changed at most six lines of PTX (six kernels of examples/, LLVM
 22).
 
-`.version` is what the assembler at hand reads, `.target` the chip with the suffix `a` where instructions depend on it.
-Whether products and sums may become one FMA stands on the operations (`contract`), which is the lowering's to say.
+`.version` is the highest that the assembler at hand reads, `.target` has the suffix `a` where instructions depend on
+it. The lowering marks the operations that may be contracted to FMAs (`contract`).
 
 LLVM ends the process on what it cannot select, such as constraints of inline assembly that no register fits. Text that
 a person wrote (`UserText`) is therefore compiled in a process of its own, and so is a kernel with inline assembly of
@@ -28,12 +28,12 @@ from ..compiler import UserText
 from ..errors import BackendError
 from ..llvm import Machine, dump, gpu_library, read, run_isolated, target_machine
 from ..minmax_selects import without_minmax_selects
-from .halves import with_halves_apart
 from .libdevice import link_libraries
-from .negations import with_signs_computed
+from .packed_f16_fixups import fix_packed_f16
+from .signed_arithmetic_fixups import fix_signed_arithmetic
 from .simplify import simplified
 
-__all__ = ["Chip", "OptimizedModule", "emit_ptx", "emit_text", "gpu_library", "optimize", "optimized_module"]
+__all__ = ["NVPTXTarget", "OptimizedModule", "emit_ptx", "emit_text", "gpu_library", "optimize", "optimized_module"]
 
 _asm = LazyModule(".asm_constraints", __package__)
 
@@ -43,8 +43,8 @@ TIMEOUT = 300.0
 
 _WORKER = "tritium.backends.nvidia.llvm_worker"
 
-# The least version of PTX that knows a chip (PTX ISA, table of target architectures), and of LLVM.
-_KNOWN = {
+# The minimum versions of PTX (PTX ISA, table of target architectures) and of LLVM for an SM version.
+_MIN_VERSIONS = {
     75: (63, 20),
     80: (70, 20),
     86: (71, 20),
@@ -60,48 +60,48 @@ _KNOWN = {
     121: (88, 21),
 }
 
-# The versions of PTX that a release of LLVM knows by name.
+# The versions of PTX that a release of LLVM has features for.
 _PTX_OF_LLVM = {20: (*range(80, 88),), 21: (*range(80, 89),), 22: (*range(80, 89), 90)}
 
-#: Without an assembler at hand: a release that is read widely, for what needs no newer one.
+#: Without an assembler: a widely supported version, for targets that need no newer one.
 DEFAULT_PTX = 84
 
 
 @dataclass(frozen=True)
-class Chip:
-    """What code is made for: the compute capability times ten, and the version of PTX times ten that is read.
+class NVPTXTarget:
+    """The target of code generation: the compute capability times ten, and the version of PTX times ten.
 
-    BackendError for a capability that is unknown here, or that this version of PTX does not have.
+    BackendError for an unknown capability, or one that this version of PTX does not support.
     """
 
     capability: int
     ptx: int
 
     def __post_init__(self) -> None:
-        if self.capability not in _KNOWN:
-            known = ", ".join(f"sm_{c}" for c in _KNOWN)
-            raise BackendError(f"code for sm_{self.capability} cannot be made; there are: {known}")
-        least, _ = _KNOWN[self.capability]
+        if self.capability not in _MIN_VERSIONS:
+            known = ", ".join(f"sm_{c}" for c in _MIN_VERSIONS)
+            raise BackendError(f"unsupported target sm_{self.capability}; supported targets: {known}")
+        least, _ = _MIN_VERSIONS[self.capability]
         if self.ptx < least:
             raise BackendError(
-                f"sm_{self.capability} needs PTX {_dotted(least)}, and the assembler (or the option ptx_version) reads "
-                f"only {_dotted(self.ptx)}: install a newer one"
+                f"sm_{self.capability} needs PTX {_dotted(least)}, and the assembler (or the option ptx_version) "
+                f"supports only {_dotted(self.ptx)}: install a newer one"
             )
 
     @classmethod
-    def of(cls, capability: int, ptx: int | None) -> Chip:
-        """The chip; for a version of PTX that nobody chose, one that has it."""
-        return cls(capability, ptx if ptx is not None else max(DEFAULT_PTX, _KNOWN.get(capability, (0, 0))[0]))
+    def of(cls, capability: int, ptx: int | None) -> NVPTXTarget:
+        """The target; without a version of PTX, one that supports the capability."""
+        return cls(capability, ptx if ptx is not None else max(DEFAULT_PTX, _MIN_VERSIONS.get(capability, (0, 0))[0]))
 
     @property
     def name(self) -> str:
-        """`sm_80`, `sm_90a`: the suffix allows what only chips of this very architecture have."""
+        """`sm_80`, `sm_90a`: the suffix enables instructions specific to this architecture."""
         return f"sm_{self.capability}{'a' if self.capability >= 90 else ''}"
 
     def machine(self) -> Machine:
-        """LLVM's description; BackendError if this LLVM is too old for the chip."""
+        """LLVM's target machine; BackendError if this LLVM is too old."""
         release = gpu_library().llvm_version_info[0]
-        least = _KNOWN[self.capability][1]
+        least = _MIN_VERSIONS[self.capability][1]
         if release < least:
             raise BackendError(
                 f"LLVM {release} does not know sm_{self.capability}: llvmlite with LLVM {least} is needed"
@@ -116,7 +116,7 @@ def _dotted(version: int) -> str:
 
 
 class OptimizedModule:
-    """An optimized module: `str()` is its text. PTX is made of it without reading the text again, once."""
+    """An optimized module: `str()` is its text. PTX is emitted from it once without parsing the text again."""
 
     def __init__(self, module: Any, text: str) -> None:
         self._module = module
@@ -126,7 +126,7 @@ class OptimizedModule:
         return self._text
 
     def take(self) -> Any:
-        """LLVM's module, which making code of it changes; None the second time."""
+        """LLVM's module, which code generation changes; None the second time."""
         module, self._module = self._module, None
         return module
 
@@ -137,7 +137,7 @@ def _commented(text: str, comment: str) -> str:
 
 def optimize(
     text: str,
-    chip: Chip,
+    target: NVPTXTarget,
     libraries: tuple[tuple[str, str], ...] = (),
     ftz: bool = True,
     comment: str = "",
@@ -145,20 +145,22 @@ def optimize(
 ) -> Any:
     """LLVM `text`, linked with the library functions it calls and optimized: an OptimizedModule, or its text.
 
-    `libraries` are (name, path) of bitcode; the name `libdevice` is what NVIDIA's math functions are taken from. `ftz`
-    lets these flush subnormals; a `comment` is put before the text; `foreign_asm` says whether inline assembly may be
-    in it that no lowering of ours wrote. BackendError with LLVM's message where the text is malformed.
+    `libraries` are (name, path) of bitcode; the name `libdevice` replaces NVIDIA's library of math functions. `ftz`
+    lets these flush subnormals; a `comment` is prepended to the text; `foreign_asm` is set where the text may contain
+    inline assembly that a user wrote. BackendError with LLVM's message where the text is malformed.
     """
     if isinstance(text, UserText) or (foreign_asm and not _asm.asm_is_plain(text)):
-        request = {**asdict(chip), "stage": "llir", "libraries": libraries, "ftz": ftz}
+        request = {**asdict(target), "stage": "llir", "libraries": libraries, "ftz": ftz}
         return UserText(_commented(run_isolated(_WORKER, request, text, TIMEOUT).decode(), comment))
-    module, optimized = optimized_module(text, chip, libraries, ftz)
+    module, optimized = optimized_module(text, target, libraries, ftz)
     return OptimizedModule(module, _commented(optimized, comment))
 
 
-def optimized_module(text: str, chip: Chip, libraries: tuple[tuple[str, str], ...], ftz: bool) -> tuple[Any, str]:
+def optimized_module(
+    text: str, target: NVPTXTarget, libraries: tuple[tuple[str, str], ...], ftz: bool
+) -> tuple[Any, str]:
     """The same in this process, as LLVM's module and its text."""
-    machine = chip.machine()
+    machine = target.machine()
     module = read(text, machine)
     link_libraries(module, text, libraries, ftz)
     dump("Before", module)
@@ -167,32 +169,32 @@ def optimized_module(text: str, chip: Chip, libraries: tuple[tuple[str, str], ..
     return module, optimized
 
 
-def emit_ptx(llir: Any, chip: Chip, fewer_registers: bool = False) -> str:
-    """The PTX of what `optimize` made, or of a person's text. With `fewer_registers` instructions are ordered for it.
+def emit_ptx(llir: Any, target: NVPTXTarget, fewer_registers: bool = False) -> str:
+    """The PTX of the result of `optimize`, or of a user's text. `fewer_registers` schedules for register pressure.
 
     BackendError where LLVM refuses the text.
     """
     if isinstance(llir, UserText) or fewer_registers:
-        request = {**asdict(chip), "stage": "ptx", "fewer_registers": fewer_registers}
+        request = {**asdict(target), "stage": "ptx", "fewer_registers": fewer_registers}
         source = llir if isinstance(llir, UserText) else str(llir)
         text = run_isolated(_WORKER, request, source, TIMEOUT).decode()
     else:
         source = without_minmax_selects(str(llir))
         same = isinstance(llir, OptimizedModule) and source == str(llir)
         module = llir.take() if same else None
-        text = emit_text(read(source, chip.machine()) if module is None else module, chip)
-    text = _finished(text, chip)
+        text = emit_text(read(source, target.machine()) if module is None else module, target)
+    text = _finished(text, target)
     if nvidia.dump_nvptx:
         print(f"// -----// NVPTX Dump //----- //\n{text}", file=sys.stderr, flush=True)
     return text
 
 
-def emit_text(module: Any, chip: Chip) -> str:
-    """LLVM's PTX of a module, which is no longer of use then."""
+def emit_text(module: Any, target: NVPTXTarget) -> str:
+    """LLVM's PTX of a module, which is consumed."""
     try:
-        made: bytes = target_machine(chip.machine())._emit_to_memory(module, use_object=False)
+        made: bytes = target_machine(target.machine())._emit_to_memory(module, use_object=False)
     except RuntimeError as error:
-        raise BackendError(f"LLVM could not make PTX for {chip.name}: {error}") from None
+        raise BackendError(f"LLVM could not emit PTX for {target.name}: {error}") from None
     return with_octal_quotes(made.decode())
 
 
@@ -219,9 +221,9 @@ def _annotated(text: str) -> str:
     return "".join(out)
 
 
-def _finished(text: str, chip: Chip) -> str:
-    """The version that is read, what the assembler gets right, and no `debug`, which keeps it from optimizing."""
+def _finished(text: str, target: NVPTXTarget) -> str:
+    """Set the version, apply the workarounds for ptxas bugs, and remove `debug`, which disables optimizations."""
     head, mark, rest = text.partition(".address_size")
-    head = re.sub(r"\.version \d+\.\d+", f".version {_dotted(chip.ptx)}", head)
+    head = re.sub(r"\.version \d+\.\d+", f".version {_dotted(target.ptx)}", head)
     head = re.sub(r",\s*debug\b", "", head)
-    return head + mark + _annotated(with_halves_apart(with_signs_computed(rest, chip.capability)))
+    return head + mark + _annotated(fix_packed_f16(fix_signed_arithmetic(rest, target.capability)))

@@ -1,14 +1,14 @@
-"""What makes a kernel for NVIDIA GPUs slower than it might be, each with the line of its source and a hint.
+"""Performance findings in a kernel for NVIDIA GPUs, each with its source line and a hint.
 
 | kind | when | from |
 |---|---|---|
 | uncoalesced-access | a warp touches four times the sectors that its bytes fill, or more | `ttgir` |
-| narrow-access | an instruction moves fewer bits than a thread has side by side | `ttgir` |
-| bank-conflicts | lanes of a warp want different words of one bank of shared memory | the plans of lowering |
-| spills | registers are kept in memory | the assembler; the lines from SASS |
-| local-memory | a thread has memory of its own without spills: an array that is indexed at run time | the assembler |
-| serialized-wgmma, ignored-setmaxnreg, other | the assembler says so | its remarks |
-| low-occupancy | a quarter of the warps or fewer, where no products hide latencies | the table of capabilities |
+| narrow-access | an instruction accesses fewer bits than a thread holds contiguously | `ttgir` |
+| bank-conflicts | lanes of a warp access different words of one bank of shared memory | the plans of lowering |
+| spills | registers are spilled to local memory | the assembler; the lines from SASS |
+| local-memory | a thread uses local memory without spills: an array that is indexed at run time | the assembler |
+| serialized-wgmma, ignored-setmaxnreg, other | the assembler remarks it | its remarks |
+| low-occupancy | a quarter of the warps or fewer, in a kernel without dots | the table of capabilities |
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from .sass import places_of
 
 __all__ = ["findings_of_accesses", "findings_of_conflicts", "findings_of_resources", "kernel_of"]
 
-UNCOALESCED = 4  # times the sectors that are needed; twice as many is what unaligned rows take
-LOW = 4  # one in so many warps
-MOST_LINES = 4  # of those that spill
+UNCOALESCED = 4  # times the sectors that are needed; unaligned rows take twice as many
+LOW = 4  # low occupancy: at most 1 / LOW of the warps
+MAX_LINES = 4  # of spill findings
 
 _STRIDE = (
     "if the stride of the axis along which memory is contiguous is 1, let the compiler know: a tl.constexpr, or an "
-    "integer argument that is 1; otherwise have threads walk along the contiguous axis (tl.trans behind the load)"
+    "integer argument that is 1; otherwise have threads walk along the contiguous axis (tl.trans after the load)"
 )
 _NARROW = {
     "mask": "the mask's bound is not known to be a multiple of 16: pass one that is divisible by 16 (pad the rows), or "
-    "leave the mask away where tiles are whole",
+    "omit the mask where tiles are whole",
     "alignment": "addresses are not known to be multiples of 16 bytes: pass pointers and strides divisible by 16, or "
     "say so with tl.multiple_of (for pointers loaded from memory)",
-    "contiguity": "no more neighbours are known to follow each other in memory: tl.max_contiguous and tl.multiple_of "
-    "on the offsets say so, where it is true",
+    "contiguity": "no more elements are known to be contiguous: state it with tl.max_contiguous and tl.multiple_of "
+    "on the offsets, where it is true",
 }
 _WHAT = {"load": "load", "store": "store", "copy": "copy to shared memory", "atomic": "atomic operation"}
 
@@ -59,10 +59,12 @@ def findings_of_accesses(accesses: Iterable[GlobalAccess]) -> Iterator[Finding]:
     for access in accesses:
         what = _WHAT[access.action]
         if access.sectors >= UNCOALESCED * access.needed:
-            text = f"a warp's {what} touches {access.sectors} sectors of 32 bytes; its bytes would fill {access.needed}"
+            text = (
+                f"a warp's {what} touches {access.sectors} sectors of 32 bytes; its bytes would fit in {access.needed}"
+            )
             seen[finding_of("uncoalesced-access", access.op, text, _STRIDE)] = None
         elif access.narrow in _NARROW and access.instructions > 1:
-            text = f"a thread's {what} moves {access.bits} bits an instruction, of {access.possible} possible"
+            text = f"a thread's {what} accesses {access.bits} bits per instruction, of {access.possible} possible"
             seen[finding_of("narrow-access", access.op, text, _NARROW[access.narrow])] = None
     yield from seen
 
@@ -73,8 +75,8 @@ def findings_of_conflicts(traffic: Iterable[Traffic]) -> Iterator[Finding]:
     for t in traffic:
         if t.conflicts:
             enough = t.wavefronts - t.conflicts
-            text = f"{t.instruction} for {t.op.name} takes {t.wavefronts} wavefronts where {enough} would do"
-            hint = "another shape of the block or another num_warps gives other layouts; `tritium layout` draws them"
+            text = f"{t.instruction} for {t.op.name} takes {t.wavefronts} wavefronts where {enough} suffice"
+            hint = "another tile shape or num_warps gives other layouts; `tritium layout` draws them"
             seen[finding_of("bank-conflicts", t.op, text, hint)] = None
     yield from seen
 
@@ -91,32 +93,30 @@ def findings_of_resources(
     if registers.spilled:
         yield from _spills(kernel, registers, code)
     elif registers.stack:
-        text = f"a thread has {registers.stack} bytes of local memory, which lies in global memory"
+        text = f"a thread uses {registers.stack} bytes of local memory, which is in global memory"
         yield finding_of(
             "local-memory", kernel, text, "index with compile-time values (tl.static_range), not at run time"
         )
-    product = next((op for op in module.walk() if is_register_dot(op)), None) if module is not None else None
+    dot = next((op for op in module.walk() if is_register_dot(op)), None) if module is not None else None
     for remark in remarks:
         text = remark.reason or remark.text
-        where = product if remark.kind == "serialized-wgmma" and product is not None else kernel
+        where = dot if remark.kind == "serialized-wgmma" and dot is not None else kernel
         yield finding_of(remark.kind, where, f"{text} ({remark.code})" if remark.code else text, remark.advice)
-    if product is None and occupied.warps * LOW <= occupied.most:
-        text = (
-            f"{occupied.warps} of {occupied.most} warps of a multiprocessor run at a time, limited by {occupied.limit}"
-        )
+    if dot is None and occupied.warps * LOW <= occupied.max_warps:
+        text = f"occupancy is {occupied.warps} of {occupied.max_warps} warps per SM, limited by {occupied.limit}"
         hint = {
-            "registers": "smaller blocks, more warps for each, or maxnreg leave registers to more of them",
-            "shared memory": "smaller blocks or fewer stages (num_stages) need less of it",
-        }.get(occupied.limit, "more warps a block (num_warps), or larger blocks")
+            "registers": "use smaller tiles, more warps per CTA, or maxnreg",
+            "shared memory": "use smaller tiles or fewer stages (num_stages)",
+        }.get(occupied.limit, "use more warps per CTA (num_warps), or larger tiles")
         yield finding_of("low-occupancy", kernel, text, hint)
 
 
 def _spills(kernel: Any, registers: Any, code: Sequence[Instruction]) -> Iterator[Finding]:
-    """One finding for the kernel, or one for each of the lines that spill most."""
-    hint = "smaller blocks, more warps (num_warps), or fewer values that live across the loop make room"
-    total = f"{registers.spilled} registers of a thread are kept in memory"
+    """One finding for the kernel, or one for each of the lines with most spill instructions."""
+    hint = "use smaller tiles, more warps (num_warps), or fewer values that are live across the loop"
+    total = f"{registers.spilled} registers per thread spilled to local memory"
     places = places_of(code, "memory: local")
     if not places:
         yield finding_of("spills", kernel, total, hint)
-    for (file, line), number in places.most_common(MOST_LINES):
-        yield finding_at("spills", file, line, f"{total}; {number} of the accesses to them stand here", hint)
+    for (file, line), number in places.most_common(MAX_LINES):
+        yield finding_at("spills", file, line, f"{total}; {number} of the spill instructions are on this line", hint)

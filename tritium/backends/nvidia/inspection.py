@@ -1,10 +1,10 @@
-"""What a kernel for an NVIDIA GPU needs and does: memory, registers, instructions, conflicts, occupancy, what is slow.
+"""Static analysis of a kernel for NVIDIA GPUs: registers, shared memory, instructions, bank conflicts, occupancy.
 
     kernel.inspect().occupancy.limit        # "shared memory"
 
-Texts are read: the `ttgir` (which buffers there are, how threads access them and global memory), the PTX and, where
-nvdisasm is installed, the SASS (which instructions), and what the assembler said (registers, spills, remarks). Nothing
-is run and no GPU is asked; counts are of the program's text, sectors and wavefronts follow from the layouts.
+The sources are the `ttgir` (buffers, accesses to them and to global memory), the PTX and, where nvdisasm is installed,
+the SASS (instructions), and the output of the assembler (registers, spills, remarks). Nothing is run and no GPU is
+needed; counts are static, sectors and wavefronts follow from the layouts.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ...transforms.ttgir.memory.allocate_shared_memory import callees_first
 from ...transforms.ttgir.pipelines import LOWERING
 from ..errors import ToolMissing, stage_of
 from ..findings import Finding
-from ..floor import Floor, Launch, floor_of
+from ..roofline import Launch, Roofline, roofline_of
 from .disassembler import Instruction, instructions_of
 from .findings import findings_of_accesses, findings_of_conflicts, findings_of_resources
 from .instructions import Count, count_instructions, in_flight, register_moves
-from .occupancy import Occupancy, blocks_by_limit, occupancy, register_limit
-from .peaks import rates_of
+from .occupancy import Occupancy, ctas_by_limit, occupancy, register_limit
+from .peak_rates import peak_rates_of
 from .remarks import Remark, explain
 from .sass import MemoryCount, instruction_mix, memory_by_width
 from .target import CUDATarget
@@ -43,8 +43,8 @@ _ = _dialects  # whatever the text names
 
 @dataclass(frozen=True)
 class Registers:
-    """Of a thread: what it has, the most that it could have in a block of this size, what is kept in memory instead
-    (in registers, and in bytes that are stored and loaded by the text), and bytes of stack."""
+    """Per thread: registers, the maximum for a CTA of this size, registers spilled to local memory, bytes of spill
+    stores and loads, and bytes of stack."""
 
     each: int
     limit: int
@@ -56,7 +56,7 @@ class Registers:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A piece of shared memory: `stages` tiles of type `tile` behind each other, or what an operation needs inside."""
+    """An allocation in shared memory: `stages` adjacent tiles of type `tile`, or the scratch memory of an operation."""
 
     name: str
     place: str
@@ -69,7 +69,7 @@ class Buffer:
 @dataclass(frozen=True)
 class Access:
     """How the threads of a warp access shared memory for one operation: `instructions` of `wavefronts` each, of which
-    `conflicts` are for bank conflicts. `looped`: it stands in a loop."""
+    `conflicts` are due to bank conflicts. `looped`: it is in a loop."""
 
     name: str
     place: str
@@ -82,7 +82,7 @@ class Access:
 
 @dataclass(frozen=True)
 class Partition:
-    """Warps that have a program of their own: how many, and the registers of their threads (0: as they start)."""
+    """A partition of a warp-specialized kernel: its warps, and the registers of their threads (0: unchanged)."""
 
     name: str
     warps: int
@@ -91,12 +91,12 @@ class Partition:
 
 @dataclass(frozen=True)
 class Inspection:
-    """Everything that is known of a compiled kernel; `as_json` has it as plain values.
+    """The inspection of a compiled kernel; `as_json` returns it as plain values.
 
     `instructions` are PTX's by group (see `instructions.GROUPS`), `mix` are SASS's by kind (see `sass.KINDS`) and
     `memory` its accesses by width: both empty, with the reason in `no_sass`, where SASS cannot be read. `in_flight`
-    says how many groups of copies and products the waits in loops leave unfinished, `limits` how many blocks each
-    resource allows a multiprocessor. `floor` is there if it was told what is launched.
+    has the groups of copies and WGMMAs that the waits in loops leave in flight, `limits` the CTAs per SM that each
+    resource allows. `roofline` is None unless a launch is given.
     """
 
     kernel: str
@@ -117,24 +117,29 @@ class Inspection:
     partitions: tuple[Partition, ...]
     occupancy: Occupancy
     limits: dict[str, int]
-    floor: Floor | None
+    roofline: Roofline | None
     remarks: tuple[Remark, ...]
     findings: tuple[Finding, ...]
 
     @property
     def conflicts(self) -> int:
-        """Wavefronts of a warp for bank conflicts, over all accesses."""
+        """Wavefronts per warp due to bank conflicts, over all accesses."""
         return sum(a.instructions * a.conflicts for a in self.accesses)
 
+    @property
+    def floor(self) -> Roofline | None:
+        """The former name of `roofline`, accepted for one release."""
+        return self.roofline
+
     def as_json(self) -> dict[str, Any]:
-        """Dictionaries, lists, numbers and texts."""
-        return {**plain(self), "floor": None if self.floor is None else self.floor.as_json()}
+        """Dictionaries, lists, numbers and strings."""
+        return {**plain(self), "roofline": None if self.roofline is None else self.roofline.as_json()}
 
 
 def inspect(
     asm: Mapping[str, Any], metadata: Mapping[str, Any], target: CUDATarget, launch: Launch | None = None
 ) -> Inspection:
-    """The inspection of a kernel that was compiled down to machine code; with its floor for a `launch`."""
+    """The inspection of a kernel that was compiled down to machine code; with the roofline bound of a `launch`."""
     ptx, warps = stage_of(asm, "ptx"), metadata["num_warps"]
     module = _placed(asm["ttgir"]) if "ttgir" in asm else None
     functions = {} if module is None else callees_first(module, allocated)
@@ -162,8 +167,8 @@ def inspect(
         in_flight=in_flight(ptx),
         partitions=() if module is None else tuple(_partitions(module, ptx)),
         occupancy=occupied,
-        limits=blocks_by_limit(target.capability, registers.each, warps, shared),
-        floor=None if launch is None else floor_of(launch, asm, rates_of(target.capability)),
+        limits=ctas_by_limit(target.capability, registers.each, warps, shared),
+        roofline=None if launch is None else roofline_of(launch, asm, peak_rates_of(target.capability)),
         remarks=remarks,
         findings=(
             *findings_of_resources(module, registers, occupied, remarks, code),
@@ -188,7 +193,7 @@ def _sass(cubin: bytes, kernel: str) -> tuple[list[Instruction], str]:
 
 
 def _placed(text: str) -> Operation:
-    """The module with its places in shared memory, as lowering sees it."""
+    """The module with allocated shared memory, as lowering sees it."""
     module = parse_module(text, "kernel.ttgir")
     run_pipeline(module, LOWERING, stage="llir")
     return module

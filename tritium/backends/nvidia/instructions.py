@@ -1,7 +1,6 @@
-"""What PTX has of the instructions that decide a kernel's speed: products, copies, barriers, accesses.
+"""Static counts of the PTX instructions that decide a kernel's speed: MMAs, copies, barriers, memory accesses.
 
-Counted is what stands in the text, and how much of it stands in a loop (between a label and a later branch back to it):
-one line of a loop may run a thousand times.
+An instruction counts as in a loop if it is between a label and a later branch back to it.
 """
 
 from __future__ import annotations
@@ -15,22 +14,22 @@ __all__ = ["GROUPS", "Count", "count_instructions", "in_flight", "register_moves
 
 
 class Count(NamedTuple):
-    """An instruction without its operands: how often it stands in the text, and in loops of it."""
+    """An instruction without its operands: its static count, and the part of it in loops."""
 
     name: str
     number: int
     in_loops: int
 
 
-#: What is told of a kernel, in this order: the group -> how its instructions begin.
+#: The groups that are counted, in order: name -> pattern of the mnemonic.
 GROUPS = {
-    "products": r"wgmma\.mma_async|tcgen05\.mma|mma\.sync|mma\.m8n8k4|dp4a",
+    "mma": r"wgmma\.mma_async|tcgen05\.mma|mma\.sync|mma\.m8n8k4|dp4a",
     "copies": r"cp\.async\.(?:ca|cg)|cp\.async\.bulk|cp\.reduce\.async\.bulk",
     "barriers": r"bar\.(?:sync|warp|arrive|red)|barrier\.|mbarrier\.|fence\.|wgmma\.(?:fence|commit|wait)"
     r"|cp\.async\.(?:wait|commit|mbarrier)",
     "shared memory": r"(?:ld|st|atom|red)\.(?:volatile\.)?shared|ldmatrix|stmatrix",
     "global memory": r"(?:ld|st|atom|red)\.(?:volatile\.|relaxed\.|acquire\.|release\.|gpu\.|sys\.)*global",
-    "between lanes": r"shfl|redux|vote|match",
+    "warp": r"shfl|redux|vote|match",
 }
 _GROUP = re.compile("|".join(f"(?P<g{i}>{pattern})" for i, pattern in enumerate(GROUPS.values())))
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
@@ -44,7 +43,7 @@ def _body(ptx: str) -> str:
 
 
 def _loops(text: str) -> list[tuple[int, int]]:
-    """Where loops begin and end, merged where they overlap."""
+    """The spans of loops, merged where they overlap."""
     labels = {m[1]: m.start() for m in _LABEL.finditer(text)}
     spans = sorted((labels[m[1]], m.end()) for m in _BRANCH.finditer(text) if labels.get(m[1], m.end()) < m.start())
     merged: list[tuple[int, int]] = []
@@ -59,7 +58,7 @@ def _loops(text: str) -> list[tuple[int, int]]:
 def count_instructions(ptx: str) -> dict[str, list[Count]]:
     """By group of GROUPS, the most frequent first.
 
-    >>> count_instructions("$L: wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {}; bra $L; bar.sync 0;")["products"]
+    >>> count_instructions("$L: wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {}; bra $L; bar.sync 0;")["mma"]
     [Count(name='wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16', number=1, in_loops=1)]
     """
     text = _body(ptx)
@@ -90,7 +89,7 @@ _WAITS = {
 
 
 def in_flight(ptx: str) -> dict[str, int]:
-    """How many groups of each kind the waits in loops leave in flight at most; kinds that never wait are absent."""
+    """The maximum number of groups of each kind that waits in loops leave in flight; kinds without waits are absent."""
     text = _body(ptx)
     loops = _loops(text)
     out = {}
@@ -103,5 +102,5 @@ def in_flight(ptx: str) -> dict[str, int]:
 
 
 def register_moves(ptx: str) -> list[tuple[str, int]]:
-    """The registers that warp groups give and take: ("dec" or "inc", to how many a thread), as they stand."""
+    """The `setmaxnreg` instructions in order: ("dec" or "inc", registers per thread)."""
     return [(m[1], int(m[2])) for m in re.finditer(r"setmaxnreg\.(inc|dec)\.sync\.aligned\.u32\s+(\d+)", _body(ptx))]

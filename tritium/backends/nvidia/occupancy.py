@@ -1,84 +1,84 @@
-"""How many blocks of a kernel a multiprocessor runs at a time, and what limits them.
+"""Occupancy: the resident CTAs of a kernel per SM, and the limiting resource.
 
 The numbers are those of the technical specifications by compute capability (CUDA C++ programming guide 13.0, section
-17.1); units of allocation are those of NVIDIA's occupancy calculator.
+17.1); allocation units are those of NVIDIA's occupancy calculator.
 
 >>> occupancy(90, registers=168, warps=4, shared=98304)
-Occupancy(blocks=2, warps=8, most=64, limit='shared memory')
+Occupancy(ctas=2, warps=8, max_warps=64, limit='shared memory')
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["REGISTERS", "Occupancy", "blocks_by_limit", "occupancy", "register_limit"]
+__all__ = ["REGISTERS", "Occupancy", "ctas_by_limit", "occupancy", "register_limit"]
 
 REGISTERS = 65536
-"""Registers of a multiprocessor, and as many as a block may have."""
+"""Registers of an SM, which is also the limit of a CTA."""
 
-_UNIT = 256  # registers that a warp is given at a time
-_RESERVED = 1024  # bytes of shared memory that the system keeps of each block, since Ampere
-MOST_REGISTERS = 255  # that instructions have names for
+_UNIT = 256  # registers: the allocation unit of a warp
+_RESERVED = 1024  # bytes of shared memory that the system reserves per CTA, since Ampere
+MAX_REGISTERS = 255  # per thread; instructions encode eight bits
 
 
-class Machine(NamedTuple):
-    """What a multiprocessor has: warps, blocks, and KiB of shared memory."""
+class SMLimits(NamedTuple):
+    """The limits of an SM: warps, CTAs, and KiB of shared memory."""
 
     warps: int
-    blocks: int
+    ctas: int
     shared: int
 
 
-_MACHINES = {
-    75: Machine(32, 16, 64),
-    80: Machine(64, 32, 164),
-    86: Machine(48, 16, 100),
-    87: Machine(48, 16, 164),
-    89: Machine(48, 24, 100),
-    90: Machine(64, 32, 228),
-    100: Machine(64, 32, 228),
-    120: Machine(48, 24, 100),
+_SM_LIMITS = {
+    75: SMLimits(32, 16, 64),
+    80: SMLimits(64, 32, 164),
+    86: SMLimits(48, 16, 100),
+    87: SMLimits(48, 16, 164),
+    89: SMLimits(48, 24, 100),
+    90: SMLimits(64, 32, 228),
+    100: SMLimits(64, 32, 228),
+    120: SMLimits(48, 24, 100),
 }
 
 
 class Occupancy(NamedTuple):
-    """Blocks and warps at a time, of `most` warps; `limit` is what allows no more: "registers", "shared memory",
-    "warps" or "blocks"."""
+    """Resident CTAs and warps per SM, of `max_warps`; `limit` is the limiting resource: "registers", "shared memory",
+    "warps" or "CTAs"."""
 
-    blocks: int
+    ctas: int
     warps: int
-    most: int
+    max_warps: int
     limit: str
 
 
-def blocks_by_limit(capability: int, registers: int, warps: int, shared: int) -> dict[str, int]:
-    """The blocks that each resource allows at a time: for blocks of so many warps, registers a thread, and bytes of
-    shared memory."""
-    machine = _MACHINES[max(c for c in _MACHINES if c <= capability)]
+def ctas_by_limit(capability: int, registers: int, warps: int, shared: int) -> dict[str, int]:
+    """The CTAs per SM that each resource allows, for CTAs of `warps` warps, `registers` per thread and `shared` bytes
+    of shared memory."""
+    machine = _SM_LIMITS[max(c for c in _SM_LIMITS if c <= capability)]
     reserved = _RESERVED if capability >= 80 else 0
     per_warp = -(-max(registers, 1) * 32 // _UNIT) * _UNIT
     fitting = REGISTERS // per_warp // 4 * 4  # each of the four schedulers has a quarter of the registers
     held = -(-(shared + reserved) // 128) * 128
     return {
-        "blocks": machine.blocks,
+        "CTAs": machine.ctas,
         "warps": machine.warps // warps,
         "registers": fitting // warps,
-        "shared memory": machine.shared * 1024 // held if held else machine.blocks,
+        "shared memory": machine.shared * 1024 // held if held else machine.ctas,
     }
 
 
 def occupancy(capability: int, registers: int, warps: int, shared: int) -> Occupancy:
-    """What the scarcest of them allows."""
-    limits = blocks_by_limit(capability, registers, warps, shared)
+    """The occupancy that the scarcest resource allows."""
+    limits = ctas_by_limit(capability, registers, warps, shared)
     limit = min(limits, key=lambda name: limits[name])
-    most = _MACHINES[max(c for c in _MACHINES if c <= capability)].warps
+    most = _SM_LIMITS[max(c for c in _SM_LIMITS if c <= capability)].warps
     return Occupancy(limits[limit], limits[limit] * warps, most, limit)
 
 
 def register_limit(warps: int) -> int:
-    """The registers that a thread can have in a block of so many warps.
+    """The maximum registers per thread in a CTA of `warps` warps.
 
     >>> register_limit(4), register_limit(8), register_limit(16)
     (255, 255, 128)
     """
-    return min(MOST_REGISTERS, REGISTERS // (32 * warps) // 8 * 8)
+    return min(MAX_REGISTERS, REGISTERS // (32 * warps) // 8 * 8)

@@ -1,10 +1,10 @@
-"""What a kernel's SASS consists of: instructions by kind, accesses to memory by width, and how much stands in loops.
+"""The instruction mix of a kernel's SASS: instructions by kind, memory accesses by width; static counts and in loops.
 
-    LDG.128     4 in the text, 4 in loops, 16 bytes a thread
-    FFMA        64 in the text, 64 in loops
+    LDG.128     static count 4, 4 in loops, 16 bytes per thread
+    FFMA        static count 64, 64 in loops
 
 Kinds are those of the tables of instructions in NVIDIA's "CUDA Binary Utilities" 13.0, section 4.3 (Instruction Set
-Reference). An instruction stands in a loop if it lies between a label and a later branch back to it.
+Reference). An instruction is in a loop if it is between a label and a later branch back to it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _SPACES = {
     "constant": r"LDC|LDCU|ULDC",
 }
 
-#: What kinds of instructions there are, in this order: the kind -> opcodes, up to their first dot.
+#: The kinds of instructions, in order: name -> pattern of the opcode up to its first dot.
 KINDS = {
-    "matrix products": r"[HIDQO]MMA|[HIQB]GMMA|UTC\w*MMA",
+    "mma": r"[HIDQO]MMA|[HIQB]GMMA|UTC\w*MMA",
     "float32": r"FADD2?|FMUL2?|FFMA2?|FMNMX3?|FSEL|FSETP?|FCHK|FSWZADD|FADD32I|FMUL32I|FFMA32I|FHADD|FHFMA",
     "float64": r"D(?:ADD|MUL|FMA|SETP|MNMX)",
     "float16": r"H(?:ADD2|FMA2|MUL2|SET2|SETP2|MNMX2)\w*",
@@ -38,7 +38,7 @@ KINDS = {
     "integers": r"IADD3?|IADD32I|IMAD|IMUL|IABS|IDP4?A?|IMNMX|VIADD(?:MNMX)?|VIMNMX3?|VABSDIFF4?|LEA|LOP3?|LOP32I|POPC"
     r"|SHF|SHL|SHR|FLO|BREV|BMSK|SGXT|ISETP|ISCADD|PLOP3|VHMNMX",
     "moves": r"MOV|MOV32I|SEL|PRMT|CS2R|S2R|S2UR|R2UR|P2R|R2P|B2R|R2B",
-    "between lanes": r"SHFL|VOTEU?|MATCH|REDUX|CREDUX",
+    "warp": r"SHFL|VOTEU?|MATCH|REDUX|CREDUX",
     **{f"memory: {space}": opcodes for space, opcodes in _SPACES.items()},
     "barriers": r"BAR|SYNCS|MEMBAR|FENCE|(?:CGA)?ERRBAR|DEPBAR|LDGDEPBAR|WARPGROUP|WARPSYNC|ARRIVES|NANOSLEEP|ELECT"
     r"|CCTL|CCTLL|UTMACMDFLUSH|UTMACCTL|UTMAPF|UCGABAR_\w+|ACQBULK|ACQSHMINIT|USETMAXREG|PREEXIT",
@@ -54,8 +54,8 @@ _WIDTH = re.compile(r"\.(?:[US])?(8|16|32|64|128|256)$")
 
 @dataclass(frozen=True)
 class MemoryCount:
-    """Accesses of one kind and width: `LDG.128`, the space, bytes a thread (0 for tiles of the copy engine), how many
-    stand in the text, and in loops."""
+    """Accesses of one kind and width: `LDG.128`, the space, bytes per thread (0 for TMA), the static
+    count, and the part of it in loops."""
 
     name: str
     space: str
@@ -68,7 +68,7 @@ def kind_of(opcode: str) -> str:
     """The kind of an opcode with its modifiers.
 
     >>> kind_of("LDG.E.128.CONSTANT"), kind_of("HGMMA.64x128x16.F32"), kind_of("UIADD3"), kind_of("IMAD.MOV.U32")
-    ('memory: global', 'matrix products', 'uniform', 'moves')
+    ('memory: global', 'mma', 'uniform', 'moves')
     """
     if opcode.startswith("IMAD.MOV"):
         return "moves"
@@ -77,7 +77,7 @@ def kind_of(opcode: str) -> str:
 
 
 def width_of(opcode: str) -> int:
-    """The bits that an access moves for a thread; 0 for tiles of the copy engine.
+    """The bits per thread of an access; 0 for TMA.
 
     >>> [width_of(op) for op in ("LDG.E.128", "LDG.E", "STS.U8", "LDSM.16.M88.4", "LDGSTS.E.BYPASS.128", "UTMALDG.2D")]
     [128, 32, 8, 128, 128, 0]
@@ -92,7 +92,7 @@ def width_of(opcode: str) -> int:
 
 
 def loops_of(code: Sequence[Instruction]) -> list[bool]:
-    """For each instruction whether it stands in a loop."""
+    """For each instruction, whether it is in a loop."""
     labels = {label: i for i, instruction in enumerate(code) for label in instruction.labels}
     inside = [False] * len(code)
     for i, instruction in enumerate(code):
@@ -136,5 +136,5 @@ def _named(space: str, name: str, bits: int) -> str:
 
 
 def places_of(code: Sequence[Instruction], kind: str) -> Counter[tuple[str, int]]:
-    """(file, line) -> how many instructions of a kind stand there."""
+    """(file, line) -> the static count of instructions of a kind."""
     return Counter((i.file, i.line) for i in code if i.line and kind_of(i.opcode) == kind)

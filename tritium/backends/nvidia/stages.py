@@ -42,7 +42,7 @@ from ..compiler import UserText
 from ..errors import BackendError, OutOfResources
 from . import codegen
 from .assembler import Assembler, Resources, assembler_options, warn_of
-from .occupancy import REGISTERS, blocks_by_limit, register_limit
+from .occupancy import REGISTERS, ctas_by_limit, register_limit
 from .options import CUDAOptions
 from .target import CUDATarget
 from .toolchain import find_tool, highest_ptx, parse_release, tool_version
@@ -51,7 +51,7 @@ __all__ = ["PIPELINES", "Build", "make_ttgir", "make_ttir"]
 
 _general = rows_from("tritium.transforms")
 _driver_jit = LazyModule(".driver_jit", __package__)
-_fewer_spills = LazyModule(".fewer_spills", __package__)
+_spill_retry = LazyModule(".spill_retry", __package__)
 
 PIPELINES = {f"cuda:{c}": gpu_ttir_pipeline(CUDATarget(c).has_descriptors) for c in (80, 90)}
 """The passes to `ttir` by the first target that has them so."""
@@ -70,13 +70,13 @@ def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]
     return [
         _general(
             "rewrite-tensor-descriptor-to-pointer",
-            "descriptors that the copy engine does not serve",
+            "descriptors that TMA does not support",
             {"native": capability if options.native_descriptors else 0},
             when=has_any("tt.make_tensor_descriptor", argument="!tt.tensordesc<"),
         ),
         _general(
             "decompose-scaled-dot",
-            "no pass behind makes use of products with scales yet",
+            "no later pass supports scaled dots yet",
             {"tensor_cores": capability >= 80},
             when=has_any("tt.dot_scaled"),
         ),
@@ -117,8 +117,8 @@ def _warps(module: Operation, options: CUDAOptions) -> int:
 
 
 class Build:
-    """One compile behind `ttgir`. Where it `assembles`, the assembler is started while LLVM works, and ended where that
-    fails; a compile that ends with a text starts none."""
+    """One compile from `ttgir` on. Where it `assembles`, the assembler is started while LLVM works, and killed where
+    that fails; a compile that ends with a text starts none."""
 
     def __init__(self, options: CUDAOptions, assembles: bool) -> None:
         self.options, self._assembles = options, assembles
@@ -127,15 +127,15 @@ class Build:
         self._llir: Any = None
 
     @property
-    def chip(self) -> codegen.Chip:
-        """What code is made for; BackendError where nothing here makes code for it."""
+    def nvptx_target(self) -> codegen.NVPTXTarget:
+        """The target of code generation; BackendError if it is unsupported."""
         ptx = self.options.ptx_version
         release = _release_of_assembler(self.target.capability) if ptx is None else None
-        return codegen.Chip.of(self.target.capability, ptx if release is None else highest_ptx(release))
+        return codegen.NVPTXTarget.of(self.target.capability, ptx if release is None else highest_ptx(release))
 
     def make_llir(self, module: Operation, metadata: dict[str, Any]) -> Any:
         """Optimized LLVM IR; what a launch must know of the kernel goes into the metadata."""
-        options, chip = self.options, self.chip
+        options, target = self.options, self.nvptx_target
         with self._assembling():
             run_pipeline(module, LOWERING, stage="llir", verifier=verify)
             lines = None if compilation.disable_line_info else DebugInfo()
@@ -154,15 +154,15 @@ class Build:
             foreign = any(op.name == "tt.elementwise_inline_asm" for op in module.walk())
             libraries, ftz = options.extern_libs, options.enable_reflect_ftz
             return recorded(
-                "llvm", lambda: codegen.optimize(lowered.text, chip, libraries, ftz, comment, foreign), str, "llir"
+                "llvm", lambda: codegen.optimize(lowered.text, target, libraries, ftz, comment, foreign), str, "llir"
             )
 
     def make_ptx(self, llir: Any, metadata: dict[str, Any]) -> str:
         """PTX, whose `.version` the assembler reads."""
-        chip = self.chip
-        metadata["ptx_version"] = chip.ptx
+        target = self.nvptx_target
+        metadata["ptx_version"] = target.ptx
         with self._assembling():
-            text = codegen.emit_ptx(llir, chip, self.options.sched4reg)
+            text = codegen.emit_ptx(llir, target, self.options.sched4reg)
         self._llir = llir
         self._complete(metadata, text)
         return f"// {launch_comment(metadata)}\n{text}"
@@ -175,7 +175,7 @@ class Build:
         self._complete(metadata, ptx)
         code, found = assembler.finish(ptx, metadata["name"])
         if found.spilled and isinstance(assembler, Assembler):  # the driver's compiler knows no options to vary
-            code, found = self._with_fewer_spills(ptx, (code, found), metadata)
+            code, found = self._retry_spills(ptx, (code, found), metadata)
         warn_of(found, metadata["name"], ptx)
         _check_registers(found.registers, metadata)
         metadata["n_regs"], metadata["n_spills"] = found.registers, found.spilled
@@ -185,18 +185,19 @@ class Build:
         metadata["n_max_threads"] = 32 * metadata["num_warps"]
         return code
 
-    def _with_fewer_spills(
+    def _retry_spills(
         self, ptx: str, made: tuple[bytes, Resources], metadata: dict[str, Any]
     ) -> tuple[bytes, Resources]:
-        """The code that spills least of what the assembler makes in the rounds of `attempts`, up to the first that does
-        not spill."""
+        """The code with the fewest spills of all `retry_rounds`, up to the first without spills."""
         first, name = made[1], metadata["name"]
 
-        def near() -> bool:
-            return _fewer_spills.is_near(made[1])
+        def worth_retrying() -> bool:
+            return _spill_retry.worth_retrying(made[1])
 
-        for rounds in _fewer_spills.attempts(ptx, self._asked(ptx, first, metadata), self._reordered, near):
-            with closing(_fewer_spills.assembled(rounds, self._start, name, spare_cores())) as tried:
+        for rounds in _spill_retry.retry_rounds(
+            ptx, self._retry_options(ptx, first, metadata), self._reordered, worth_retrying
+        ):
+            with closing(_spill_retry.assemble_rounds(rounds, self._start, name, spare_cores())) as tried:
                 for found in tried:
                     allowed = [one for one in found if not self._limited or one[1].registers <= first.registers]
                     made = min([made, *allowed], key=lambda one: one[1].spilled)
@@ -204,40 +205,40 @@ class Build:
                         return made
         return made
 
-    def _asked(self, ptx: str, found: Resources, metadata: dict[str, Any]) -> Any:
+    def _retry_options(self, ptx: str, found: Resources, metadata: dict[str, Any]) -> Any:
         warps, shared = metadata["num_warps"], metadata["shared"] + found.shared
-        limits = blocks_by_limit(self.target.capability, found.registers, warps, shared)
-        blocks = 1 if found.spilled > found.registers else min(limits.values())  # it gives up rather than have one
+        limits = ctas_by_limit(self.target.capability, found.registers, warps, shared)
+        ctas = 1 if found.spilled > found.registers else min(limits.values())  # ptxas fails rather than allow one
         few = self._may("register-pressure-scheduling")
-        return _fewer_spills.Asked(
-            blocks=None if self._limited else blocks,
-            more=blocks < limits["registers"] and found.registers < register_limit(warps),
-            late=self._may("ldmatrix-scheduling") and not isinstance(ptx, UserText),
-            usage_level=few and not any(option in self._extra for option in _fewer_spills.USAGE_LEVEL),
+        return _spill_retry.SpillRetry(
+            ctas_per_sm=None if self._limited else ctas,
+            more=ctas < limits["registers"] and found.registers < register_limit(warps),
+            sink_loads=self._may("ldmatrix-scheduling") and not isinstance(ptx, UserText),
+            usage_level=few and not any(option in self._extra for option in _spill_retry.USAGE_LEVEL),
             reordered=few and not self.options.sched4reg,
         )
 
     def _reordered(self) -> str | None:
-        """The text as LLVM orders it for few registers; None where LLVM did not make it, or not of ours."""
+        """The PTX as LLVM schedules it for register pressure; None where the IR is not known or a user wrote it."""
         if self._llir is None or isinstance(self._llir, UserText):
             return None
-        return codegen.emit_ptx(str(self._llir), self.chip, fewer_registers=True)
+        return codegen.emit_ptx(str(self._llir), self.nvptx_target, fewer_registers=True)
 
     def _may(self, switch: str) -> bool:
         return switch not in self.options.without.split(",")
 
     @property
     def _limited(self) -> bool:
-        """Whether somebody said how many registers there may be."""
+        """Whether the user limits the registers."""
         return self.options.maxnreg is not None or "maxrregcount" in self._extra
 
     def _complete(self, metadata: dict[str, Any], ptx: str) -> None:
-        """What earlier stages say of a kernel, for one that did not come through them."""
+        """Add the metadata of earlier stages, for a kernel that starts at a later one."""
         metadata["name"] = kernel_name(ptx)
         threads = _THREADS.search(ptx)
         if threads is not None and int(threads[1]) != 32 * metadata["num_warps"]:
             raise BackendError(
-                f"the PTX of {metadata['name']} is for blocks of {threads[1]} threads (.reqntid), and would be "
+                f"the PTX of {metadata['name']} is for CTAs of {threads[1]} threads (.reqntid), and would be "
                 f"launched with {32 * metadata['num_warps']} (num_warps={metadata['num_warps']})"
             )
         metadata.setdefault("cluster_dims", (self.options.num_ctas, 1, 1))
@@ -257,7 +258,7 @@ class Build:
         return _driver_jit.DriverAssembler(self.target.capability, self.options.enable_fp_fusion, self._extra)
 
     def _start(self, more: Sequence[str] = ()) -> Assembler:
-        options = assembler_options(self.chip.name, self.options.enable_fp_fusion, self._extra)
+        options = assembler_options(self.nvptx_target.name, self.options.enable_fp_fusion, self._extra)
         return Assembler([*options, *more])
 
     @contextmanager
@@ -274,7 +275,7 @@ class Build:
             raise
 
     def _check_shared(self, module: Operation, metadata: dict[str, Any]) -> None:
-        """OutOfResources where a block cannot have as much shared memory on any GPU of this capability."""
+        """OutOfResources where a CTA needs more shared memory than any GPU of this capability has."""
         limit = self.target.shared_memory
         if metadata["shared"] > limit:
             place = _place_of_most(module)
@@ -290,14 +291,12 @@ def _release_of_assembler(capability: int) -> tuple[int, int] | None:
 
 
 def _check_registers(each: int, metadata: dict[str, Any]) -> None:
-    """OutOfResources where no multiprocessor has so many registers: `maxnreg` allows what a block cannot have."""
+    """OutOfResources where a CTA needs more registers than an SM has, as `maxnreg` may allow."""
     warps = metadata["num_warps"]
     most = register_limit(warps)
     if each > most:
-        hint = (
-            f"hint: threads of {warps} warps can have {most} registers, and maxnreg lets them have {each}: set maxnreg"
-        )
-        place = f"{hint} to {most} or less, or take fewer warps"
+        hint = f"hint: threads of {warps} warps can have {most} registers, and maxnreg allows {each}: set maxnreg"
+        place = f"{hint} to {most} or less, or use fewer warps"
         raise OutOfResources(each * warps * 32, REGISTERS, "registers", metadata["name"], place)
 
 
@@ -362,7 +361,7 @@ def _integer(op: Operation, name: str) -> int:
 
 
 def _place_of_most(module: Operation) -> str:
-    """The largest buffers and where they are made; where there are none, who has the highest bytes of scratch."""
+    """The largest buffers and their source lines; without buffers, the op with the highest scratch allocation."""
     users = [op for op in module.walk() if "allocation.offset" in op.attributes]
     buffers = [(buffer_bytes(ty), ty, op) for op in users for ty in _buffers_of(op)]
     if buffers:
@@ -371,7 +370,7 @@ def _place_of_most(module: Operation) -> str:
     return _note(max(users, key=lambda op: _integer(op, "allocation.offset")), "used here") if users else ""
 
 
-_LARGEST = 2  # buffers that an error names: commonly those of a product's two operands
+_LARGEST = 2  # buffers that an error names: commonly the two operands of a dot
 
 
 def _buffers_of(op: Operation) -> list[MemDescType]:

@@ -9,9 +9,9 @@ import pytest
 
 from tests.backends.nvidia.texts import needs_nvdisasm, needs_ptxas
 from tritium.backends.nvidia.assembler import Assembler, assembler_options
-from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
+from tritium.backends.nvidia.codegen import NVPTXTarget, emit_ptx, optimize
 from tritium.backends.nvidia.disassembler import instructions_of
-from tritium.backends.nvidia.halves import with_halves_apart
+from tritium.backends.nvidia.packed_f16_fixups import fix_packed_f16
 
 UNSIGNED = "%r$ = zext i16 %x$ to i32"
 LARGER = "%c$ = icmp ugt i16 %x$, 20000\n  %r$ = zext i1 %c$ to i32"
@@ -47,7 +47,7 @@ declare half @llvm.{names[1]}.f16(half, half)
 
 
 def ptx_of(text: str, capability: int = 90) -> str:
-    chip = Chip(capability, 84)
+    chip = NVPTXTarget(capability, 84)
     return emit_ptx(optimize(text, chip), chip)
 
 
@@ -66,9 +66,9 @@ def test_a_bound_is_a_choice_where_bits_are_read_without_sign(use):
 def test_others_stay():
     assert extremes(ptx_of(program(SIGNED))) == ["max.f16"] * 2 + ["min.f16"] * 2
     one_sided = "\tmov.b16 \t%rs1, 0x3C00;\n\tmax.f16 \t%rs2, %rs3, %rs1;\n\tcvt.u32.u16 \t%r1, %rs2;\n"
-    assert with_halves_apart(one_sided) == one_sided
+    assert fix_packed_f16(one_sided) == one_sided
     variable = "\tmin.f16 \t%rs2, %rs3, %rs1;\n\tcvt.u32.u16 \t%r1, %rs2;\n"
-    assert with_halves_apart(variable) == variable
+    assert fix_packed_f16(variable) == variable
 
 
 def test_nan_is_handed_on():
@@ -95,7 +95,7 @@ CHOICE = """\tselp.b16 \t%rs3, %rs1, %rs2, %p1;
 
 def test_a_choice_among_three_is_of_words():
     inner, outer, apart = CHOICE.splitlines()
-    text = with_halves_apart(CHOICE + "\tadd.rn.f16 \t%rs7, %rs1, %rs4;\n").splitlines()
+    text = fix_packed_f16(CHOICE + "\tadd.rn.f16 \t%rs7, %rs1, %rs4;\n").splitlines()
     assert text[0] == inner and text[2] == apart
     assert "mov.b32 %this, 32768; cvt.u32.u16 %that, %rs3; selp.b32 %this, %this, %that, %p2;" in text[1]
     assert outer not in text
@@ -103,12 +103,12 @@ def test_a_choice_among_three_is_of_words():
 
 def test_without_sums_of_halves_choices_stay():
     text = CHOICE + "\tadd.s16 \t%rs7, %rs1, %rs4;\n\tadd.f32 \t%r1, %r2, %r3;\n"
-    assert with_halves_apart(text) == text
+    assert fix_packed_f16(text) == text
 
 
 def test_masks_of_what_was_rounded_are_of_words():
     rounded = "\tcvt.rn.bf16.f32 \t%rs1, %r1;\n\tand.b16 \t%rs2, %rs1, 32767;\n\tand.b16 \t%rs3, %rs4, 32767;\n"
-    lines = with_halves_apart(rounded).splitlines()
+    lines = fix_packed_f16(rounded).splitlines()
     assert (
         lines[1]
         == "\t{ .reg .b32 %this; cvt.s32.s16 %this, %rs1; and.b32 %this, %this, 32767; cvt.u16.u32 %rs2, %this; }"

@@ -11,7 +11,7 @@ import pytest
 
 from tests.example_kernels import load
 from tritium.backends.nvidia import codegen
-from tritium.backends.nvidia.late_reads import AHEAD, late_reads
+from tritium.backends.nvidia.ldmatrix_scheduling import LOOKAHEAD, sink_shared_loads
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 
@@ -67,9 +67,9 @@ def run(lines: list[str]) -> tuple[list[Any], dict[str, Any]]:
 
 @pytest.mark.parametrize("case", range(300))
 def test_registers_hold_what_they_held(case: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tritium.backends.nvidia.late_reads.AHEAD", 1 + case % 3)
+    monkeypatch.setattr("tritium.backends.nvidia.ldmatrix_scheduling.LOOKAHEAD", 1 + case % 3)
     lines = text_of(random.Random(seed + case))
-    found = late_reads("\n".join(lines)).split("\n")
+    found = sink_shared_loads("\n".join(lines)).split("\n")
     assert sorted(found) == sorted(lines)
     assert run(found) == run(lines)
     MOVED.append(found != lines)
@@ -85,10 +85,10 @@ def test_reads_did_move() -> None:
 def test_as_many_products_stand_between_as_an_answer_takes() -> None:
     reads = [f"\tldmatrix.sync.aligned.m8n8.x1.shared.b16 {{%r{i}}}, [%r100+{i}];" for i in range(20)]
     products = [f"\tmma.sync.aligned {{%r{200 + i}}}, {{%r{i}}}, {{%r101}}, {{%r{200 + i}}};" for i in range(20)]
-    found = late_reads("\n".join(reads + products)).split("\n")
+    found = sink_shared_loads("\n".join(reads + products)).split("\n")
     for i, (read, product) in enumerate(zip(reads, products)):
         between = found[found.index(read) : found.index(product)]
-        assert sum("mma" in line for line in between) == min(i, AHEAD)
+        assert sum("mma" in line for line in between) == min(i, LOOKAHEAD)
 
 
 def test_what_a_later_block_needs_stays() -> None:
@@ -98,12 +98,12 @@ def test_what_a_later_block_needs_stays() -> None:
     loop = "\n".join(
         [read, *products, "\tbra.uni $L__BB0_2;", "$L__BB0_2:", PRODUCT.format("%r7", "%r8", "%r1", "%r2")]
     )
-    assert late_reads(loop) == loop
+    assert sink_shared_loads(loop) == loop
 
 
 def test_texts_without_products_are_what_they_are() -> None:
     text = "\n".join(READS).format("%r1", "%r2", "%r3")
-    assert late_reads(text) == text
+    assert sink_shared_loads(text) == text
 
 
 @pytest.mark.parametrize("example", ["attention", "matmul"])
@@ -114,7 +114,7 @@ def test_kernels_compute_the_same(example: str, monkeypatch: pytest.MonkeyPatch)
 
     def late(*arguments: Any) -> str:
         text = emit(*arguments)
-        texts.append((text, late_reads(text)))
+        texts.append((text, sink_shared_loads(text)))
         return texts[-1][1]
 
     monkeypatch.setenv("TRITIUM_CACHE_DISABLE", "1")

@@ -11,8 +11,8 @@ import tritium as triton
 import tritium.language as tl
 from tests.example_kernels import cases, load
 from tritium.backends.errors import BackendError
-from tritium.backends.floor import Launch, Rates, floor_of
-from tritium.backends.work import WorkError, work_of
+from tritium.backends.roofline import Launch, Rates, roofline_of
+from tritium.backends.workload import WorkloadError, workload_of
 from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.ir.parser import parse_module
 
@@ -35,22 +35,22 @@ def test_products_are_two_m_n_k(name: str, m: int, n: int, k: int) -> None:
     """One program a tile, or a few programs that take tiles in turn: the same work."""
     sizes = {"a_ptr": (m, k), "b_ptr": (k, n), "c_ptr": (m, n), "M": m, "N": n, "K": k}
     grid = 132 if name.startswith("persistent") else (m // 128) * (n // 128)
-    work = work_of(example(name), sizes, (grid,))
-    assert work.products == {"f16": 2 * m * n * k} and work.followed == work.programs == grid
+    work = workload_of(example(name), sizes, (grid,))
+    assert work.dots == {"f16": 2 * m * n * k} and work.sampled == work.programs == grid
     assert work.read == {"a_ptr": 2 * m * k, "b_ptr": 2 * k * n} and work.written == {"c_ptr": 2 * m * n}
-    assert work.asked == 2 * (m * n + (m // 128) * (n // 128) * 2 * 128 * k) and work.notes == ()
+    assert work.requested == 2 * (m * n + (m // 128) * (n // 128) * 2 * 128 * k) and work.notes == ()
 
 
 def test_a_sample_of_many_programs_stands_for_all() -> None:
     """Causal attention: programs do different work, along an axis that a careless sample would miss."""
     n, heads = 4096, 64
     sizes = dict.fromkeys(("q_ptr", "k_ptr", "v_ptr", "out_ptr"), (heads, n, 64))
-    work = work_of(
+    work = workload_of(
         example("attention-forward-causal"), {**sizes, "logsum_ptr": (heads, n), "N_CTX": n}, (n // 64, heads)
     )
     exact = heads * sum(4 * 64 * 64 * 64 * (i + 1) for i in range(n // 64))
-    assert work.followed == 256 < work.programs == 4096
-    assert work.products["f16"] == pytest.approx(exact, rel=0.01)
+    assert work.sampled == 256 < work.programs == 4096
+    assert work.dots["f16"] == pytest.approx(exact, rel=0.01)
 
 
 @triton.jit
@@ -69,10 +69,10 @@ def branches(x, n, table, DEPTH: tl.constexpr):
 
 def test_conditions_loops_and_what_is_not_known() -> None:
     module = module_of(branches, {"x": "*fp32", "n": "i32", "table": "*i32"}, {"DEPTH": 5})
-    work = work_of(module, {"n": 3, "x": 64, "table": 1}, (8,))
+    work = workload_of(module, {"n": 3, "x": 64, "table": 1}, (8,))
     assert work.flops == {"f32": 3 * 5 * 64} and work.read == {"table": 4} and work.written == {"x": 256}
-    assert any("the number of iterations is not known" in note and "test_work.py:" in note for note in work.notes)
-    blind = work_of(module, {"x": 64}, (8,))
+    assert any("the number of iterations is not known" in note and "test_roofline.py:" in note for note in work.notes)
+    blind = workload_of(module, {"x": 64}, (8,))
     assert any("a condition is not known" in note for note in blind.notes)
     assert "the size of table is not given: its bytes are left out" in blind.notes
 
@@ -85,17 +85,17 @@ def reduced(x, y, N: tl.constexpr):
 
 def test_reductions_and_arrays() -> None:
     module = module_of(reduced, {"x": "*fp32", "y": "*fp32"}, {"N": 256})
-    work = work_of(module, {"x": np.zeros(256, np.float32), "y": np.zeros(1, np.float32)}, (1,))
+    work = workload_of(module, {"x": np.zeros(256, np.float32), "y": np.zeros(1, np.float32)}, (1,))
     assert work.flops == {"f32": 256 + 255} and work.bytes == 4 * 257
 
 
-def test_the_largest_part_is_the_floor() -> None:
+def test_roofline_is_the_largest_part() -> None:
     kernel = compile(ASTSource(reduced, {"x": "*fp32", "y": "*fp32"}, {"N": 256}), target=GPUTarget("cuda", 90, 32))
     launch = Launch((10,), {"x": 256, "y": 1}, Rates("a machine", 1e3, {"": 1.0}, {"": 1e3}))
-    floor = floor_of(launch, kernel.asm, None)
-    assert floor.parts == {"memory": 4 * 257 / 1e3, "products": 0, "arithmetic": 5.11} and floor.limit == "arithmetic"
-    assert floor.seconds == 5.11 and floor.assumptions[0].startswith("a machine: 1 kB/s, 1 kFLOP/s")
-    with pytest.raises(BackendError, match="needs what the machine does at most"):
-        floor_of(Launch((10,), {}), kernel.asm, None)
-    with pytest.raises(WorkError, match="the kernel has no parameter 'z'"):
+    bound = roofline_of(launch, kernel.asm, None)
+    assert bound.parts == {"memory": 4 * 257 / 1e3, "dot": 0, "arithmetic": 5.11} and bound.limit == "arithmetic"
+    assert bound.seconds == 5.11 and bound.assumptions[0].startswith("a machine: 1 kB/s, 1 kFLOP/s")
+    with pytest.raises(BackendError, match="needs the peak rates of the machine"):
+        roofline_of(Launch((10,), {}), kernel.asm, None)
+    with pytest.raises(WorkloadError, match="the kernel has no parameter 'z'"):
         kernel.inspect(grid=(10,), arguments={"z": 1})

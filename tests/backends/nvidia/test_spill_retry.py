@@ -1,4 +1,4 @@
-"""What is tried where kernels keep registers in memory: texts and options, round by round."""
+"""Retries for kernels that spill: texts and options, round by round."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ import pytest
 
 from tritium.backends.errors import PTXASError
 from tritium.backends.nvidia.assembler import Resources
-from tritium.backends.nvidia.fewer_spills import FEW_REGISTERS, Asked, assembled, attempts, for_blocks, is_near
+from tritium.backends.nvidia.spill_retry import (
+    MINIMIZE_REGISTERS,
+    SpillRetry,
+    assemble_rounds,
+    retry_rounds,
+    with_min_ctas_per_sm,
+    worth_retrying,
+)
 
 HEAD = ".visible .entry k()\n.reqntid 128\n{\n"
 READ = "\tldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];"
@@ -28,34 +35,34 @@ def never() -> str | None:
 
 
 def test_rounds_end_where_nobody_asks_for_the_next() -> None:
-    rounds = attempts(PRODUCTS, Asked(2), never, lambda: True)
+    rounds = retry_rounds(PRODUCTS, SpillRetry(2), never, lambda: True)
     ((late,), options), (texts, others) = next(rounds)
     assert options == [] and late.index("ldmatrix") > PRODUCTS.index("mma.sync")
-    assert others == FEW_REGISTERS and texts == [for_blocks(PRODUCTS, 2), late]
+    assert others == MINIMIZE_REGISTERS and texts == [with_min_ctas_per_sm(PRODUCTS, 2), late]
     with pytest.raises(AssertionError, match="LLVM"):
         next(rounds)
 
 
 def test_what_llvm_orders_comes_last() -> None:
     other = PLAIN.replace("{", "{\n\tmov.b32 %r1, 0;")
-    rounds = list(chain.from_iterable(attempts(PLAIN, Asked(1, more=True), lambda: other, lambda: True)))
-    told, reordered = for_blocks(PLAIN, 1), for_blocks(other, 1)
-    assert rounds == [([told], []), ([told], FEW_REGISTERS), ([reordered], []), ([reordered], FEW_REGISTERS)]
+    rounds = list(chain.from_iterable(retry_rounds(PLAIN, SpillRetry(1, more=True), lambda: other, lambda: True)))
+    told, reordered = with_min_ctas_per_sm(PLAIN, 1), with_min_ctas_per_sm(other, 1)
+    assert rounds == [([told], []), ([told], MINIMIZE_REGISTERS), ([reordered], []), ([reordered], MINIMIZE_REGISTERS)]
 
 
 def test_of_one_that_spills_much_only_the_first_round() -> None:
-    ((((late,), options),),) = attempts(PRODUCTS, Asked(2), never, lambda: False)
+    ((((late,), options),),) = retry_rounds(PRODUCTS, SpillRetry(2), never, lambda: False)
     assert options == [] and late.index("ldmatrix") > PRODUCTS.index("mma.sync")
 
 
 def test_a_first_round_that_leaves_little_has_others_follow() -> None:
     answers = iter([False, True, False])
-    rounds = list(attempts(PRODUCTS, Asked(2), never, lambda: next(answers)))
-    assert [options for ((_, options),) in rounds] == [[], FEW_REGISTERS]
+    rounds = list(retry_rounds(PRODUCTS, SpillRetry(2), never, lambda: next(answers)))
+    assert [options for ((_, options),) in rounds] == [[], MINIMIZE_REGISTERS]
 
 
 def test_what_is_near() -> None:
-    assert is_near(Resources(registers=255, spill_stores=252)) and not is_near(
+    assert worth_retrying(Resources(registers=255, spill_stores=252)) and not worth_retrying(
         Resources(registers=255, spill_loads=256)
     )
 
@@ -63,20 +70,20 @@ def test_what_is_near() -> None:
 @pytest.mark.parametrize(
     ("asked", "texts"),
     [
-        (Asked(2, late=False), [[], [for_blocks(PRODUCTS, 2)]]),
-        (Asked(None, late=False), [[], [PRODUCTS]]),  # a limit of the user stays as it is
-        (Asked(2, late=False, more=True, usage_level=False), [[for_blocks(PRODUCTS, 2)]]),
+        (SpillRetry(2, sink_loads=False), [[], [with_min_ctas_per_sm(PRODUCTS, 2)]]),
+        (SpillRetry(None, sink_loads=False), [[], [PRODUCTS]]),  # a limit of the user stays as it is
+        (SpillRetry(2, sink_loads=False, more=True, usage_level=False), [[with_min_ctas_per_sm(PRODUCTS, 2)]]),
     ],
 )
 def test_what_is_asked_for(asked: Any, texts: list[list[str]]) -> None:
-    (rounds,) = attempts(PRODUCTS, asked, lambda: None, lambda: True)
+    (rounds,) = retry_rounds(PRODUCTS, asked, lambda: None, lambda: True)
     assert [found for found, _ in rounds] == texts
 
 
 def test_a_text_that_says_how_many_blocks_there_are_is_not_told() -> None:
     limited = PLAIN.replace(".reqntid 128", ".reqntid 128\n.minnctapersm 3")
-    assert for_blocks(limited, 1) is None
-    (rounds,) = attempts(limited, Asked(1), lambda: None, lambda: True)
+    assert with_min_ctas_per_sm(limited, 1) is None
+    (rounds,) = retry_rounds(limited, SpillRetry(1), lambda: None, lambda: True)
     assert [texts for texts, _ in rounds] == [[], []]
 
 
@@ -114,7 +121,8 @@ def test_as_many_at_once_as_there_are_cores(cores: int, log: str) -> None:
     events: list[str] = []
     start: Any = partial(Slow, events)
     made = [
-        [code for code, _ in found] for found in assembled([(["a", "b"], []), (["a", "b"], ["1"])], start, "k", cores)
+        [code for code, _ in found]
+        for found in assemble_rounds([(["a", "b"], []), (["a", "b"], ["1"])], start, "k", cores)
     ]
     assert made == [[b"a", b"b"], [b"a1", b"b1"]] and " ".join(events) == log
 
@@ -123,7 +131,7 @@ def test_as_many_at_once_as_there_are_cores(cores: int, log: str) -> None:
 def test_what_nobody_asks_for_is_ended(cores: int, log: str) -> None:
     events: list[str] = []
     start: Any = partial(Slow, events)
-    with closing(assembled([(["a"], []), (["b", "c"], [])], start, "k", cores)) as tried:
+    with closing(assemble_rounds([(["a"], []), (["b", "c"], [])], start, "k", cores)) as tried:
         assert next(tried) == [(b"a", Resources())]
     assert " ".join(events) == log
 
@@ -132,5 +140,5 @@ def test_what_nobody_asks_for_is_ended(cores: int, log: str) -> None:
 def test_what_cannot_be_assembled_is_passed_over(cores: int) -> None:
     start: Any = partial(Slow, [])
     rounds = [(["unwritable", "refused", "a"], []), (["a"], ["none"]), ([], []), (["b"], [])]
-    made = [[code for code, _ in found] for found in assembled(rounds, start, "k", cores)]
+    made = [[code for code, _ in found] for found in assemble_rounds(rounds, start, "k", cores)]
     assert made == [[b"a"], [], [], [b"b"]]

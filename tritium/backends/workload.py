@@ -1,15 +1,15 @@
-"""What a launch of a kernel must at least do: bytes of its arguments, operations of its products and its arithmetic.
+"""A lower bound of the work of a launch: bytes of its arguments, operations of its dots and of other arithmetic.
 
-    work = work_of(module, {"x": 1 << 26, "n": 1 << 24}, grid=(16384,))
-    work.bytes, work.products, work.flops
+    work = workload_of(module, {"x": 1 << 26, "n": 1 << 24}, grid=(16384,))
+    work.bytes, work.dots, work.flops
 
-The tile program (`ttir`) is followed with the scalars that are given: bounds of loops, conditions and program ids are
-worked out, tiles are only counted. Of a large grid a sample of programs stands for all. What depends on a number that
-is not known (from memory, or not given) is left out and noted, so that every count is one from below.
+The tile program (`ttir`) is evaluated with the given scalars: loop bounds, conditions and program ids are computed,
+tiles are only counted. For a large grid, counts are extrapolated from a sample of programs. Operations that depend on
+an unknown number (loaded from memory, or not given) are left out and noted, so that every count is a lower bound.
 
-Counted are: a product of M x N x K elements as 2 M N K; an operation on floats, a function among them, as one for each
-element; a fused multiply-add as two. Bytes are those of the pointer arguments that are read, and of those written, each
-once, however often programs ask for them.
+A dot of M x N x K elements counts as 2 M N K operations; an operation or function on floats as one for each element; a
+fused multiply-add as two. Bytes are those of the pointer arguments that are read, and of those that are written, each
+once, however often programs access them.
 """
 
 from __future__ import annotations
@@ -52,40 +52,40 @@ from ..support.dataclasses import dataclass
 from ..support.suggestions import did_you_mean
 from ..transforms.rules import ARITH_RULES, TT_RULES
 
-__all__ = ["Work", "WorkError", "bytes_of", "parameters_of", "work_of"]
+__all__ = ["Workload", "WorkloadError", "bytes_of", "parameters_of", "workload_of"]
 
 SAMPLE = 256
-"""Programs that are followed at most, spread over the grid."""
+"""Maximum number of programs evaluated, spread over the grid."""
 
-MOST_STEPS = 200_000
-"""Iterations of loops that are followed one by one, over all programs; further ones count as the first did."""
+MAX_STEPS = 200_000
+"""Maximum number of loop iterations evaluated, over all programs; further ones count as the last."""
 
 _RULES = RuleTable([*ARITH_RULES, *TT_RULES])
 
 
-class WorkError(TritiumError):
-    """Arguments or a grid that do not belong to the kernel."""
+class WorkloadError(TritiumError):
+    """Arguments or a grid that do not fit the kernel."""
 
 
 @dataclass(frozen=True)
-class Work:
-    """`read` and `written`: argument -> bytes; `asked`: bytes that all programs load and store; `products`: kind of
+class Workload:
+    """`read` and `written`: argument -> bytes; `requested`: bytes that all programs load and store; `dots`: kind of
     operands ("f16", "tf32", "f8", …) -> operations; `flops`: width of floats ("f32", …) -> operations on elements.
-    `programs` are those of the grid, of which `followed` were; `notes` say what could not be counted."""
+    `programs` is the size of the grid, of which `sampled` were evaluated; `notes` name what is not counted."""
 
     grid: tuple[int, ...]
     programs: int
-    followed: int
+    sampled: int
     read: dict[str, int]
     written: dict[str, int]
-    asked: int
-    products: dict[str, int]
+    requested: int
+    dots: dict[str, int]
     flops: dict[str, int]
     notes: tuple[str, ...]
 
     @property
     def bytes(self) -> int:
-        """What must move between memory and chip."""
+        """Bytes transferred between memory and the GPU, at least."""
         return sum(self.read.values()) + sum(self.written.values())
 
 
@@ -95,31 +95,33 @@ def parameters_of(module: Operation) -> dict[str, Value]:
     return {getattr(arg, "hint", None) or f"arg{i}": arg for i, arg in enumerate(kernel.entry.args)}
 
 
-def work_of(module: Operation, arguments: Mapping[str, Any], grid: Sequence[int]) -> Work:
+def workload_of(module: Operation, arguments: Mapping[str, Any], grid: Sequence[int]) -> Workload:
     """The work of one launch of a module's kernel over `grid` programs.
 
     `arguments` gives numbers for integers, and for pointers what they point to: a number of elements, a shape, or an
-    array (anything with `nbytes`). Raises WorkError for names that are no parameters, and for a grid that is none.
+    array (anything with `nbytes`). Raises WorkloadError for names that are no parameters, and for a grid that is none.
     """
     parameters = parameters_of(module)
     for name in arguments:
         if name not in parameters:
             hint = did_you_mean(name, parameters)
-            raise WorkError(
+            raise WorkloadError(
                 f"the kernel has no parameter {name!r}{hint and '; ' + hint}; it has: {', '.join(parameters)}"
             )
     grid = tuple(grid)
     if not 1 <= len(grid) <= 3 or not all(isinstance(n, int) and n > 0 for n in grid):
-        raise WorkError(f"a grid is one to three positive numbers, not {grid}")
+        raise WorkloadError(f"a grid is one to three positive numbers, not {grid}")
     numbers: dict[Value, Attribute] = {}
     for name, value in arguments.items():
         ty = parameters[name].type
         if isinstance(ty, IntegerType):
             if not isinstance(value, int):
-                raise WorkError(f"{name} is an integer, not {value!r}")
+                raise WorkloadError(f"{name} is an integer, not {value!r}")
             numbers[parameters[name]] = IntegerAttr(value, ty)
         elif isinstance(ty, (PointerType, TensorDescType)) and bytes_of(value, ty) is None:
-            raise WorkError(f"{name} is a pointer: give it a number of elements, a shape, or an array, not {value!r}")
+            raise WorkloadError(
+                f"{name} is a pointer: give it a number of elements, a shape, or an array, not {value!r}"
+            )
     programs = prod(grid)
     walk = _Walk(module, grid, numbers)
     ids = _sample(programs)
@@ -127,22 +129,22 @@ def work_of(module: Operation, arguments: Mapping[str, Any], grid: Sequence[int]
         walk.program((n % grid[0], n // grid[0] % (*grid, 1)[1], n // prod((*grid, 1, 1)[:2])))
     total = {key: count * programs // len(ids) for key, count in walk.counts.items()}
     read, written = _touched(module, parameters, arguments, walk)
-    return Work(
+    return Workload(
         grid,
         programs,
         len(ids),
         read,
         written,
-        total.pop(("asked", ""), 0),
-        {kind: n for (what, kind), n in total.items() if what == "product"},
+        total.pop(("requested", ""), 0),
+        {kind: n for (what, kind), n in total.items() if what == "dot"},
         {kind: n for (what, kind), n in total.items() if what == "flop"},
         tuple(dict.fromkeys(walk.notes)),
     )
 
 
 def _sample(programs: int) -> list[int]:
-    """Programs to follow: all of few; of many some, at a distance that shares no factor with their number, so that no
-    axis of the grid is met at the same places only.
+    """The programs to evaluate: all of a small grid, else every k-th for a k coprime to their number, so that the
+    sample covers all positions of every axis.
 
     >>> _sample(4), len({n % 64 for n in _sample(64 * 64)})
     ([0, 1, 2, 3], 64)
@@ -156,7 +158,7 @@ def _sample(programs: int) -> list[int]:
 
 
 def bytes_of(value: Any, ty: Any) -> int | None:
-    """The bytes that an argument for a pointer (or descriptor) parameter of type `ty` stands for; None: not told."""
+    """The bytes that an argument for a pointer (or descriptor) parameter of type `ty` stands for; None: unknown."""
     found = getattr(value, "nbytes", None)
     if found is not None:
         return int(found)
@@ -340,7 +342,7 @@ class _Walk:
     def iterate(self, op: CountedLoop, indices: range, times: int) -> None:
         """Iteration by iteration, until there were too many of them."""
         values: Sequence[Value | Attribute | None] = op.init_args
-        followed = list(islice(indices, max(1, MOST_STEPS - self.steps)))
+        followed = list(islice(indices, max(1, MAX_STEPS - self.steps)))
         self.steps += len(followed)
         for n, index in enumerate(followed):
             self.set(op.body.args, [IntegerAttr(index, op.lb.type), *values])
@@ -348,7 +350,7 @@ class _Walk:
             self.block(op.body, times * left)
             values = [self.known.get(v) for v in op.yielded]
         if len(followed) < len(indices):
-            self.note(op, f"of {len(indices)} iterations {len(followed)} are followed, the others count as the last")
+            self.note(op, f"of {len(indices)} iterations {len(followed)} are evaluated, the others count as the last")
             values = [None] * len(op.results)
         self.set(op.results, values)
 
@@ -356,7 +358,7 @@ class _Walk:
         """Any other operation with regions, from one to the next for as long as it is known which one that is."""
         source: Operation | None = op
         is_loop = isinstance(op, LoopLike)
-        while source is not None and self.steps < MOST_STEPS:
+        while source is not None and self.steps < MAX_STEPS:
             edges = op.feasible_edges(source, self.known.get)
             if len(edges) != 1:
                 unknown = "the number of iterations is not known: the loop is left out"
@@ -405,25 +407,25 @@ def _elements(ty: Any) -> int:
     return prod(ty.shape) if isinstance(ty, TensorType) else 1
 
 
-def _moved(ty: Any) -> Costs:
-    yield "asked", "", _elements(ty) * max(8, element_bits(ty)) // 8
+def _transfer_cost(ty: Any) -> Costs:
+    yield "requested", "", _elements(ty) * max(8, element_bits(ty)) // 8
 
 
-def _product(op: tt.Dot) -> Costs:
+def _dot_cost(op: tt.Dot) -> Costs:
     a: Any = op.a.type
     kind = str(a.element)
     if kind == "f32" and op.inputPrecision not in (InputPrecision.ieee,):
         kind = "tf32" if op.inputPrecision.name.startswith("tf32") else "bf16"
-    yield "product", kind, 2 * _elements(op.d.type) * a.shape[-1]
+    yield "dot", kind, 2 * _elements(op.d.type) * a.shape[-1]
 
 
-def _scaled_product(op: tt.DotScaled) -> Costs:
+def _dot_scaled_cost(op: tt.DotScaled) -> Costs:
     a: Any = op.a.type
     packed = 2 if op.a_elem_type.name == "e2m1" and op.lhs_k_pack else 1
-    yield "product", "scaled", 2 * _elements(op.operands[2].type) * a.shape[-1] * packed
+    yield "dot", "scaled", 2 * _elements(op.operands[2].type) * a.shape[-1] * packed
 
 
-def _combined(op: Any) -> Costs:
+def _combine_cost(op: Any) -> Costs:
     """A reduction or scan: its region once an element, but the first."""
     inner = sum(1 for inside in op.regions[0].blocks[0] if inside.results and is_float[inside.results[0].type])
     ty = op.operands[0].type
@@ -432,17 +434,17 @@ def _combined(op: Any) -> Costs:
 
 
 _COSTS: dict[type, Callable[[Any], Costs]] = {
-    tt.Dot: _product,
-    tt.DotScaled: _scaled_product,
-    tt.Reduce: _combined,
-    tt.Scan: _combined,
-    tt.Load: lambda op: _moved(op.result.type),
-    tt.Store: lambda op: _moved(op.value.type),
-    tt.AtomicRMW: lambda op: _moved(op.result.type),
-    tt.AtomicCAS: lambda op: _moved(op.result.type),
-    tt.DescriptorLoad: lambda op: _moved(op.result.type),
-    tt.DescriptorGather: lambda op: _moved(op.result.type),
-    tt.DescriptorStore: lambda op: _moved(op.src.type),
-    tt.DescriptorReduce: lambda op: _moved(op.src.type),
-    tt.DescriptorScatter: lambda op: _moved(op.src.type),
+    tt.Dot: _dot_cost,
+    tt.DotScaled: _dot_scaled_cost,
+    tt.Reduce: _combine_cost,
+    tt.Scan: _combine_cost,
+    tt.Load: lambda op: _transfer_cost(op.result.type),
+    tt.Store: lambda op: _transfer_cost(op.value.type),
+    tt.AtomicRMW: lambda op: _transfer_cost(op.result.type),
+    tt.AtomicCAS: lambda op: _transfer_cost(op.result.type),
+    tt.DescriptorLoad: lambda op: _transfer_cost(op.result.type),
+    tt.DescriptorGather: lambda op: _transfer_cost(op.result.type),
+    tt.DescriptorStore: lambda op: _transfer_cost(op.src.type),
+    tt.DescriptorReduce: lambda op: _transfer_cost(op.src.type),
+    tt.DescriptorScatter: lambda op: _transfer_cost(op.src.type),
 }

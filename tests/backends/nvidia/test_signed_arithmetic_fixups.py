@@ -8,9 +8,9 @@ import pytest
 
 from tests.backends.nvidia.texts import needs_nvdisasm, needs_ptxas
 from tritium.backends.nvidia.assembler import Assembler, assembler_options
-from tritium.backends.nvidia.codegen import Chip, emit_ptx, optimize
+from tritium.backends.nvidia.codegen import NVPTXTarget, emit_ptx, optimize
 from tritium.backends.nvidia.disassembler import instructions_of
-from tritium.backends.nvidia.negations import with_signs_computed
+from tritium.backends.nvidia.signed_arithmetic_fixups import fix_signed_arithmetic
 
 FORMS = ["x, -y, z", "-y, x, z", "-x, -y, -z", "z, x, -y"]
 
@@ -44,7 +44,7 @@ declare i{bits} @llvm.{name}.i{bits}(i{bits}, i{bits})
 @pytest.mark.parametrize("name", ["smax", "smin"])
 @pytest.mark.parametrize("form", FORMS)
 def test_no_extreme_has_a_negated_operand(form, name, bits):
-    text = emit_ptx(optimize(program(form, bits, name), Chip(90, 84)), Chip(90, 84))
+    text = emit_ptx(optimize(program(form, bits, name), NVPTXTarget(90, 84)), NVPTXTarget(90, 84))
     negated = set(re.findall(r"\bneg\.s\d+\s+(%\w+)", text))
     operands = re.findall(r"\b(?:max|min)\.s\d+\s+%\w+, (%\w+), (%\w+)", text)
     assert len(operands) == 2 and not negated & {name for pair in operands for name in pair}
@@ -56,7 +56,7 @@ def test_no_extreme_has_a_negated_operand(form, name, bits):
 @pytest.mark.parametrize("form", FORMS)
 def test_every_sign_is_in_the_machine_code(form):
     """As many operands are turned round as the program says: ~(y - 1), one LOP3 with the table of `not` each."""
-    ptx = emit_ptx(optimize(program(form, 32, "smax"), Chip(90, 84)), Chip(90, 84))
+    ptx = emit_ptx(optimize(program(form, 32, "smax"), NVPTXTarget(90, 84)), NVPTXTarget(90, 84))
     cubin, _ = Assembler(assembler_options("sm_90a")).finish(ptx, "k")
     code = instructions_of(cubin)["k"]
     turned = [i for i in code if "LOP3" in i.text and "0x33" in i.text or re.search(r", -R\d", i.text)]
@@ -64,26 +64,26 @@ def test_every_sign_is_in_the_machine_code(form):
 
 
 def test_chips_without_the_instruction_keep_their_modifiers():
-    text = emit_ptx(optimize(program(FORMS[0], 32, "smax"), Chip(80, 84)), Chip(80, 84))
+    text = emit_ptx(optimize(program(FORMS[0], 32, "smax"), NVPTXTarget(80, 84)), NVPTXTarget(80, 84))
     assert "neg.s32" in text and "not.b32" not in text
 
 
 def test_copies_of_negations_count():
     ptx = "\tneg.s32 \t%r1, %r2;\n\tmov.b32 \t%r3, %r1;\n\tselp.b32 \t%r4, %r5, %r3, %p1;\n\tmax.s32 \t%r6, %r4, 7;\n"
     wanted = "\tadd.s32 \t%r1, %r2, -1;\n\tnot.b32 \t%r1, %r1;\n\tmov.b32"
-    assert with_signs_computed(ptx, 90).startswith(wanted)
+    assert fix_signed_arithmetic(ptx, 90).startswith(wanted)
 
 
 def test_other_negations_are_left_alone():
     ptx = "\tneg.s32 \t%r1, %r2;\n\tadd.s32 \t%r3, %r1, %r4;\n\tmax.s32 \t%r6, %r3, 7;\n\tneg.f32 \t%r7, %r6;\n"
-    assert with_signs_computed(ptx, 90) == ptx
-    assert with_signs_computed("\tneg.s32 \t%r1, %r2;\n\tmax.u32 \t%r6, %r1, 7;\n", 90).startswith("\tneg")
+    assert fix_signed_arithmetic(ptx, 90) == ptx
+    assert fix_signed_arithmetic("\tneg.s32 \t%r1, %r2;\n\tmax.u32 \t%r6, %r1, 7;\n", 90).startswith("\tneg")
 
 
 def test_what_stands_under_a_predicate_is_left_alone():
     """Inline assembly, that is; two instructions would need the predicate twice."""
     ptx = "\t@%p1 neg.s16 \t%rs1, %rs2;\n\t@%p1 abs.s32 \t%r1, %r2;\n\tabs.s32 \t%r1, %r1;\n"
-    assert with_signs_computed(ptx, 90) == ptx
+    assert fix_signed_arithmetic(ptx, 90) == ptx
 
 
 @pytest.mark.parametrize("capability", [80, 90])
@@ -91,7 +91,7 @@ def test_halves_are_negated_as_unsigned_numbers(capability):
     """Whatever reads the result widens it then, where `neg.s16` leaves 32768 for the negated least number."""
     given = "\tneg.s16 \t%rs1, %rs2;\n\tcvt.s32.s16 \t%r1, %rs1;\n\tsub.s16 \t%rs3, %rs4, %rs1;\n"
     wanted = "\tsub.u16 \t%rs1, 0, %rs2;\n\tcvt.s32.s16 \t%r1, %rs1;\n\tsub.u16 \t%rs3, %rs4, %rs1;\n"
-    assert with_signs_computed(given, capability) == wanted
+    assert fix_signed_arithmetic(given, capability) == wanted
 
 
 WRAPPED = {
@@ -122,7 +122,7 @@ def test_machine_code_widens_what_may_wrap(use, what, capability):
 """
     head = f".version 8.4\n.target sm_{capability}\n.address_size 64\n"
     cubin, _ = Assembler(assembler_options(f"sm_{capability}")).finish(
-        head + with_signs_computed(text, capability), "k"
+        head + fix_signed_arithmetic(text, capability), "k"
     )
     code = [i.text for i in instructions_of(cubin)["k"]]
     last = max(i for i, line in enumerate(code) if re.search(r"IABS|-R\d|MNMX|0x33", line))
@@ -143,7 +143,7 @@ def test_an_absolute_value_may_be_negative():
 }
 declare i32 @llvm.abs.i32(i32, i1)
 """
-    ptx = emit_ptx(optimize(llir, Chip(90, 84)), Chip(90, 84))
+    ptx = emit_ptx(optimize(llir, NVPTXTarget(90, 84)), NVPTXTarget(90, 84))
     cubin, _ = Assembler(assembler_options("sm_90a")).finish(ptx, "k")
     assert any("LDG" in i.text for i in instructions_of(cubin)["k"])
 
@@ -164,13 +164,13 @@ def test_the_upper_half_of_a_product_less_a_long_number_has_its_carry():
   ret void
 }
 """
-    ptx = emit_ptx(optimize(text, Chip(90, 84)), Chip(90, 84))
+    ptx = emit_ptx(optimize(text, NVPTXTarget(90, 84)), NVPTXTarget(90, 84))
     cubin, _ = Assembler(assembler_options("sm_90a")).finish(ptx, "k")
     code = [i.text for i in instructions_of(cubin)["k"]]
     assert not [t for t in code if re.search(r"IMAD\.HI\.U32 R\d+, P\d", t)], code
     plain = "\tmul.hi.u32 \t%r1, %r2, %r3;\n\tcvt.u64.u32 \t%rd1, %r1;\n\tsub.s64 \t%rd2, %rd1, %rd3;\n"
-    assert "not.b64 \t%below, %rd3;" in with_signs_computed(plain, 90) and "sub.s64" not in with_signs_computed(
+    assert "not.b64 \t%below, %rd3;" in fix_signed_arithmetic(plain, 90) and "sub.s64" not in fix_signed_arithmetic(
         plain, 90
     )
     other = plain.replace("%rd1, %rd3", "%rd3, %rd1")
-    assert with_signs_computed(other, 90) == other
+    assert fix_signed_arithmetic(other, 90) == other
