@@ -21,7 +21,8 @@ class Lowerings(dict[type[Operation], Callable[[Any, Any], None]]):
 
     The modules of `package` register theirs when they are imported, and `find` imports one when an operation of its
     turns up: `files` says of a module which these are (names, with spaces between). An operation without a row there is
-    looked for in all modules of the package.
+    looked for in all modules of the package. A lowering that is registered for an interface is that of all operations
+    that implement it and have none of their own.
     """
 
     def __init__(self, package: str = "", files: Mapping[str, str] | None = None) -> None:
@@ -41,6 +42,10 @@ class Lowerings(dict[type[Operation], Callable[[Any, Any], None]]):
     def find(self, cls: type[Operation]) -> Callable[[Any, Any], None] | None:
         """The lowering of an op class; None if there is none."""
         found = self.get(cls)
+        if found is None:
+            found = next((self[base] for base in cls.__mro__ if base in self), None)
+            if found is not None:
+                self[cls] = found
         if found is None and self.package and cls not in self:
             module = self.files.get(cls.name)
             if module is None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from ...dialects import arith, cf, scf
 from ...dialects import llvm as llvm_dialect
 from ...dialects.llvm_loops import LICM_OFF
-from ...ir import Block, Operation, Region, Type, Value
+from ...ir import Block, CountedLoop, IfLike, LoopLike, Operation, Region, Type, Value
 from .module import ModuleContext
 
 __all__ = ["CONTROL", "Phis", "lower_for", "lower_if", "lower_region"]
@@ -77,7 +77,7 @@ def _constant(value: Value) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _wishes(e: Context, op: scf.For | scf.While) -> str:
+def _wishes(e: Context, op: LoopLike) -> str:
     """What the jump back of a loop tells LLVM: that nothing is to be moved in front of it, where the loop says so."""
     hints = op.attributes.get("llvm.loop_annotation")
     if hints is not LICM_OFF:
@@ -89,7 +89,7 @@ def _wishes(e: Context, op: scf.For | scf.While) -> str:
     return f", !llvm.loop !{number}"
 
 
-def lower_for(e: Context, op: scf.For, ending: Callable[[], object] | None = None) -> None:
+def lower_for(e: Context, op: CountedLoop, ending: Callable[[], object] | None = None) -> None:
     """A loop. `ending` writes what follows the last iteration, and is not run where there is no iteration."""
     lower, upper, step = map(_constant, (op.lb, op.ub, op.step))
     unsigned = bool(op.unsignedCmp)
@@ -110,7 +110,7 @@ def lower_for(e: Context, op: scf.For, ending: Callable[[], object] | None = Non
     e.label(body)
     e.block_body(op.body)
     following = e.op(f"add {_typed(e, op.induction_variable)}, {e.parts(op.step)[0]}")
-    phis.incoming([following, *_all_parts(e, op.body.last.operands)], e.block)
+    phis.incoming([following, *_all_parts(e, op.yielded)], e.block)
     e.stmt(f"br label %{head}{_wishes(e, op)}")
     phis.close()
     e.label(done)
@@ -118,7 +118,7 @@ def lower_for(e: Context, op: scf.For, ending: Callable[[], object] | None = Non
         e.bind_parts(result, e.parts(arg))
 
 
-def _guarded_for(e: Context, op: scf.For, ending: Callable[[], object]) -> None:
+def _guarded_for(e: Context, op: CountedLoop, ending: Callable[[], object]) -> None:
     """A loop with its test at the end, behind a test whether it runs at all."""
     compare = f"icmp {'ult' if op.unsignedCmp else 'slt'} {e.types_of(op.lb.type)[0]}"
     body, end, done = e.fresh_label("body"), e.fresh_label("end"), e.fresh_label("done")
@@ -130,7 +130,7 @@ def _guarded_for(e: Context, op: scf.For, ending: Callable[[], object]) -> None:
     phis.incoming([e.parts(op.lb)[0], *inits], before)
     e.block_body(op.body)
     following = e.op(f"add {_typed(e, op.induction_variable)}, {e.parts(op.step)[0]}")
-    yielded = _all_parts(e, op.body.last.operands)
+    yielded = _all_parts(e, op.yielded)
     phis.incoming([following, *yielded], e.block)
     e.stmt(f"br i1 {e.op(f'{compare} {following}, {bound}')}, label %{body}, label %{end}{_wishes(e, op)}")
     phis.close()
@@ -145,7 +145,7 @@ def _guarded_for(e: Context, op: scf.For, ending: Callable[[], object]) -> None:
     results.close()
 
 
-def _counted_for(e: Context, op: scf.For, lower: int, upper: int, step: int) -> None:
+def _counted_for(e: Context, op: CountedLoop, lower: int, upper: int, step: int) -> None:
     """A loop that runs at least once: the test stands at its end."""
     body, done = e.fresh_label("body"), e.fresh_label("done")
     before = e.block
@@ -160,7 +160,7 @@ def _counted_for(e: Context, op: scf.For, lower: int, upper: int, step: int) -> 
     # as an unsigned number, a counter that passes through zero wraps
     flags = "" if wraps or step <= 0 else " nuw nsw" if lower >= 0 else " nsw"
     following = e.op(f"add{flags} {counter}, {e.parts(op.step)[0]}")
-    yielded = [e.parts(v) for v in op.body.last.operands]
+    yielded = [e.parts(v) for v in op.yielded]
     again = f"{counter}, {max(upper - step, -limit)}" if wraps else f"{ty} {following}, {e.parts(op.ub)[0]}"
     test = e.op(f"icmp slt {again}")
     phis.incoming([following, *(part for parts in yielded for part in parts)], e.block)
@@ -171,7 +171,7 @@ def _counted_for(e: Context, op: scf.For, lower: int, upper: int, step: int) -> 
         e.bind_parts(result, parts)
 
 
-def lower_if(e: Context, op: scf.If, before_else: Callable[[], None] = lambda: None) -> None:
+def lower_if(e: Context, op: IfLike, before_else: Callable[[], None] = lambda: None) -> None:
     """A branch by a condition; `before_else` writes what the second one begins with."""
     then, done = e.fresh_label("then"), e.fresh_label("endif")
     other = e.fresh_label("else") if op.else_block is not None else done
@@ -267,8 +267,8 @@ def _assume(e: Context, op: Any) -> None:
 
 
 CONTROL: dict[type[Operation], Callable[[Any, Any], None]] = {
-    scf.For: lower_for,
-    scf.If: lower_if,
+    CountedLoop: lower_for,
+    IfLike: lower_if,
     scf.While: _while,
     scf.Yield: _handed_on,
     scf.Condition: _handed_on,

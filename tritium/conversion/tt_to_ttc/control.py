@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import cf, scf, tt, ub
-from ...ir import Block, Region, TensorType, Value
+from ...ir import Block, CountedLoop, IfLike, LoopLike, Operation, Region, TensorType, Value, region_branch_of
 from ...support import UnsupportedOperation
 from .buffers import TileBuffer
 from .lanes import Index
@@ -47,21 +47,21 @@ def _mapped(lowering: TileLowering, values: Any) -> list[Value]:
     return [lowering.ev.scalars[v] for v in _scalars(values)]
 
 
-def _keep_wishes(op: scf.For | scf.While, loop: scf.For | scf.While) -> None:
+def _keep_wishes(op: LoopLike, loop: LoopLike) -> None:
     """What a loop asks of LLVM goes with it; the hints for GPUs do not."""
     wishes = op.attributes.get("llvm.loop_annotation")
     if wishes is not None:
         loop.attributes["llvm.loop_annotation"] = wishes
 
 
-@lowers(scf.For)
-def _for(lowering: TileLowering, op: scf.For) -> None:
+@lowers(CountedLoop)
+def _for(lowering: TileLowering, op: CountedLoop) -> None:
     if op.unsignedCmp:
         raise UnsupportedOperation(op, "with unsigned bounds is not supported on the CPU")
     buffers = _new_buffers(lowering, op.init_args)
     for v, buffer in zip(filter(_is_tile, op.init_args), buffers):
         lowering.fill(v, buffer)
-    bounds = _mapped(lowering, [op.lb, op.ub, op.step])
+    bounds = _mapped(lowering, op.bounds)
     loop = scf.For.build(*bounds, _mapped(lowering, op.init_args))
     loop.loc = op.loc
     _keep_wishes(op, loop)
@@ -73,8 +73,8 @@ def _for(lowering: TileLowering, op: scf.For) -> None:
     _bind(lowering, op.results, buffers)
 
 
-@lowers(scf.If)
-def _if(lowering: TileLowering, op: scf.If) -> None:
+@lowers(IfLike)
+def _if(lowering: TileLowering, op: IfLike) -> None:
     buffers = _new_buffers(lowering, op.results)
     types = [r.type for r in _scalars(op.results)]
     branch = scf.If.build(lowering.ev.scalars[op.condition], types, op.else_block is not None)
@@ -111,15 +111,10 @@ def _while(lowering: TileLowering, op: scf.While) -> None:
 
 
 @lowers(scf.Yield)
-def _yield(lowering: TileLowering, op: scf.Yield) -> None:
-    parent = op.parent_op
-    assert parent is not None
-    if isinstance(parent, scf.While):
-        targets: list[Value] = list(parent.before_block.args)
-    elif isinstance(parent, scf.For):
-        targets = list(parent.iter_args)
-    else:
-        targets = list(parent.results)
+def _yield(lowering: TileLowering, op: Operation) -> None:
+    branch = region_branch_of(op)
+    assert branch is not None
+    targets = [branch.successor_values(op, i)[0] for i in range(len(op.operands))]
     _hand_over(lowering, targets, list(op.operands))
     lowering.ev.w.place(scf.Yield(_mapped(lowering, op.operands)))
 

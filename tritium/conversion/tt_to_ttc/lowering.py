@@ -121,7 +121,7 @@ class TileLowering(LoweringContext):
         if isinstance(op, tt.Reduce):
             self.reduction(op)
             return
-        lower = LOWERINGS.get(type(op))
+        lower = LOWERINGS.find(type(op))
         if lower is not None:
             self.flush()
             self.ev.w.loc = op.loc

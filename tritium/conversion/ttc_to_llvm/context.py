@@ -90,7 +90,7 @@ class FunctionContext(Emitter):
             self._lower(op)
 
     def _lower(self, op: Operation) -> None:
-        lower = LOWERINGS.get(type(op))
+        lower = LOWERINGS.find(type(op))
         if lower is None:
             raise UnsupportedOperation(op, "is not supported on the CPU")
         lower(self, op)

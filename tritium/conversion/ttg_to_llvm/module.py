@@ -15,10 +15,10 @@ from typing import Any
 
 from ...analysis.register_pressure import HIGH_PRESSURE, is_marked_high_pressure, max_accumulators
 from ...analysis.tma import DESCRIPTOR_BYTES, FORMER_UNLIKELY, UNLIKELY
-from ...dialects import builtin, scf, tt
+from ...dialects import builtin, tt
 from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_context import num_ctas, num_warps
-from ...ir import IntegerAttr, IntegerType, Operation, Value
+from ...ir import CountedLoop, IfLike, IntegerAttr, IntegerType, Operation, Value
 from ...support import InternalError, UnsupportedOperation
 from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
@@ -41,8 +41,8 @@ MOST_NAMED = 255  # registers of a thread that instructions have names for; 256 
 _SCRATCH = (f"ptr addrspace(1) {GLOBAL_SCRATCH}", "ptr addrspace(1) %profile_scratch")
 
 
-@lowers(scf.For)
-def _for(e: FunctionContext, op: scf.For) -> None:
+@lowers(CountedLoop)
+def _for(e: FunctionContext, op: CountedLoop) -> None:
     """A loop whose products go on into its next iteration waits for the last ones where it ends.
 
     ptxas does not see that they are waited for where the way past the loop comes in between, and waits for each of them
@@ -55,8 +55,8 @@ def _for(e: FunctionContext, op: scf.For) -> None:
         e.reload_thread_id()
 
 
-@lowers(scf.If)
-def _if(e: FunctionContext, op: scf.If) -> None:
+@lowers(IfLike)
+def _if(e: FunctionContext, op: IfLike) -> None:
     """Keep the computations of an unlikely else region inside it.
 
     LLVM would hoist invariant ones out of a loop around the branch: 64 offsets of 64 bits for the rows that a thread of
