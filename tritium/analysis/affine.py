@@ -1,11 +1,11 @@
-"""Which tensors of integers and pointers are affine in their coordinates, and with which strides.
+"""Affine forms: integers and pointers of a tensor as a scalar base plus a stride for each dimension.
 
-A tile like `ptr + (pid * 128 + arange)[:, None] * stride + arange[None, :]` is one pointer plus a stride for each
-dimension, all of them scalars: an address is then two multiplications away, and neighbours are known to be
-neighbours. The scalars are symbolic (`Sym`), so that asking costs nothing; the lowering writes out those it needs.
+The addresses `ptr + (pid * 128 + arange)[:, None] * stride + arange[None, :]` are one pointer plus a stride for each
+dimension, all scalars: an address costs two multiplications, and contiguous elements are known. The scalars are
+symbolic (`Sym`), so that a query costs nothing; the lowering emits those it uses.
 
-Forms are exact, wrapping around included, with one exception: the offsets of `tt.addptr` are taken not to overflow
-their integer type within a tile (Triton's own axis analysis takes the same for granted).
+Forms are exact, including wraparound, with one exception: offsets of `tt.addptr` are assumed not to overflow their
+integer type within a tile (as Triton's axis analysis assumes).
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def negate(a: Sym) -> Sym:
 
 
 def cast(a: Sym, source: Type, target: Type, signed: bool) -> Sym:
-    """`a` as `target`; a number stays one, read in as many bits as `source` has."""
+    """`a` converted to `target`; a constant is folded, truncated to the width of `source`."""
     if source is target:
         return a
     if isinstance(a, Num) and isinstance(source, IntegerType):
@@ -112,7 +112,7 @@ def cast(a: Sym, source: Type, target: Type, signed: bool) -> Sym:
 class AffineForm:
     """value[i…] = base + sum of strides[d] * i_d; for pointers, elements after the scalar `pointer`.
 
-    `type` is the integer type in which base and strides are reckoned (i64 for pointers).
+    `type` is the integer type in which base and strides are computed (i64 for pointers).
     """
 
     base: Sym
@@ -140,10 +140,10 @@ def _affine(*classes: type) -> Callable[[Handler], Handler]:
 
 
 class Affinity:
-    """Affine forms of the values of one function, found on demand and remembered.
+    """Affine forms of the values of one function, computed on demand and memoized.
 
-    With `hopeful`, `(base + arange) % n` is taken not to wrap around within the tile, nor a sum before it is extended
-    to more bits; whoever uses such a form makes sure of that at run time.
+    With `hopeful`, `(base + arange) % n` is assumed not to wrap around within the tile, nor a sum before it is extended
+    to more bits; users of such a form check that at run time.
     """
 
     def __init__(self, hopeful: bool = False) -> None:
@@ -158,7 +158,7 @@ class Affinity:
         return self.forms[value]
 
     def _compute_in_order(self, value: Value) -> None:
-        """The form of `value`, those of what it is computed from first: chains are deeper than calls may be nested."""
+        """The form of `value`, operands first and iteratively: chains exceed the recursion limit."""
         waiting, entered = [value], set()
         while waiting:
             last = waiting[-1]
@@ -180,9 +180,9 @@ class Affinity:
         return None if handler is None else handler(self, op, ty)
 
     def stride_along(self, value: Value, dim: int) -> Sym | None:
-        """By how much `value` grows from one coordinate of `dim` to the next, if that is the same everywhere.
+        """The stride of `value` along `dim`, if it is the same everywhere.
 
-        Weaker than an affine form: other dimensions may do as they like.
+        Weaker than an affine form: other dimensions may be arbitrary.
         """
         key = (value, dim)
         if key not in self.strides:
@@ -336,7 +336,7 @@ def _extend(a: Affinity, op: Any, ty: TensorType) -> AffineForm | None:
 
 
 def _fits(f: AffineForm, ty: TensorType, signed: bool) -> bool:
-    """True when all elements are known, and none leaves the range of the integer type."""
+    """True when all elements are known and in the range of the integer type."""
     if not isinstance(f.base, Num) or not isinstance(f.type, IntegerType):
         return False
     low = high = f.base.value

@@ -1,11 +1,11 @@
-"""Where in a block's shared memory every buffer and every operation's scratch stands.
+"""Offsets in shared memory of all buffers and scratch of a function.
 
-Two that are never needed at the same time may have the same bytes. Buffers come from `ttg.local_alloc`, live as long
-as any value that stands for them (`buffers`, `liveness`), and are aligned as their layouts ask; scratch (`scratch`)
-lives while its operation runs; a call needs all the shared memory of the function it calls.
+Allocations whose live ranges do not overlap may share bytes. Buffers come from `ttg.local_alloc`, live as long as any
+value that refers to them (`buffers`, `liveness`) and are aligned as their layouts require; scratch (`scratch`) lives
+while its operation runs; a call needs all the shared memory of its callee.
 
-Placing them in the fewest bytes is a hard problem; what is done is to take them in several orders (large ones first,
-long-lived ones first, as they come), to put each at the lowest place that is free all its life, and to keep the best.
+Minimizing the total size is NP-hard. The allocator tries several orders (by size, by length of the live range, in
+program order), assigns each allocation the lowest offset that is free during its live range, and keeps the best.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OFFSET = "allocation.offset"
 
 @dataclass
 class Buffer:
-    """`size` bytes at `offset` that `op` allocates, or needs while it runs; `life` in the function's order."""
+    """`size` bytes at `offset` that `op` allocates or uses as scratch; `life` is the live range in program order."""
 
     op: Operation
     size: int
@@ -41,11 +41,11 @@ class Buffer:
 
     @property
     def end(self) -> int:
-        """Behind the last byte."""
+        """The offset after the last byte."""
         return self.offset + self.size
 
     def overlaps(self, other: Buffer) -> bool:
-        """Whether both have a byte in common."""
+        """Whether the byte ranges overlap."""
         return self.offset < other.end and other.offset < self.end
 
 
@@ -53,7 +53,7 @@ class Buffer:
 class Allocation:
     """A function's shared memory: `size` bytes in all.
 
-    `buffers` by the operation that allocates or uses them; `values`: what each value that stands for buffers may be.
+    `buffers`: by the operation that allocates or uses them; `values`: the allocations that each value may refer to.
     """
 
     buffers: dict[Operation, Buffer]
@@ -61,12 +61,12 @@ class Allocation:
     size: int
 
     def of(self, value: Value) -> list[Buffer]:
-        """The buffers that a value may stand for."""
+        """The buffers that a value may refer to."""
         return [self.buffers[op] for op in self.values.get(value, ())]
 
 
 def padded_size(layout: PaddedShared, elements: int) -> int:
-    """How many elements of room `elements` take with the gaps between them; none behind the last."""
+    """The number of elements that `elements` occupy with the padding between them; none after the last."""
     size = elements
     for interval, padding in zip(layout.intervals, layout.paddings):
         size += elements // interval * padding
@@ -76,7 +76,7 @@ def padded_size(layout: PaddedShared, elements: int) -> int:
 
 
 def _per_block(ty: MemDescType) -> int:
-    """Elements that one block of the cluster has of a buffer, of one of several behind each other."""
+    """Elements of a buffer per CTA; of an array of buffers, those of one buffer."""
     layout: Any = ty.encoding
     blocks = getattr(layout, "CGALayout", None)
     shape = per_block(ty.allocShape[-layout.rank :], getattr(layout, "block", ()) if blocks is None else blocks)
@@ -84,7 +84,7 @@ def _per_block(ty: MemDescType) -> int:
 
 
 def buffer_bytes(ty: MemDescType) -> int:
-    """What one block of the cluster needs for a buffer."""
+    """The size of a buffer per CTA, in bytes."""
     layout: Any = ty.encoding
     elements = prod(ty.allocShape[: len(ty.allocShape) - layout.rank]) * _per_block(ty)
     padded = padded_layout(layout)
@@ -94,9 +94,9 @@ def buffer_bytes(ty: MemDescType) -> int:
 
 
 def stride_bytes(ty: MemDescType) -> int | None:
-    """How far one is from the next of the buffers that `ttg.memdesc_index` selects from `ty`.
+    """The distance in bytes of consecutive buffers that `ttg.memdesc_index` selects from `ty`.
 
-    None where that differs from one to the other: the gaps of a padded layout do not end where a buffer does.
+    None if it is not constant: the padding of a layout need not be periodic in the size of a buffer.
     """
     layout: Any = ty.encoding
     elements = prod(ty.shape[1 : len(ty.shape) - layout.rank]) * _per_block(ty)
@@ -113,7 +113,7 @@ def _alignment(op: Any) -> int:
 
 
 def allocate(func: Operation, sizes: dict[str, int]) -> Allocation:
-    """Place what a function needs. `sizes`: bytes of the functions that it calls, by name."""
+    """Assign offsets in a function. `sizes`: bytes of its callees, by name."""
     order = Order(func)
     values = buffers_of(func)
     buffers = _needed(func, order, sizes)
@@ -128,12 +128,12 @@ def allocate(func: Operation, sizes: dict[str, int]) -> Allocation:
 
 
 def allocated(func: Operation, sizes: dict[str, int]) -> Allocation:
-    """The same, of a function whose operations say where they have been placed."""
+    """The allocation of a function whose operations have their offsets as attributes."""
     buffers = _needed(func, Order(func), sizes)
     for op, buffer in buffers.items():
         at = op.attributes.get(OFFSET)
         if not isinstance(at, IntegerAttr):
-            raise UnsupportedOperation(op, "has no place in shared memory: allocate-shared-memory comes before")
+            raise UnsupportedOperation(op, "has no offset in shared memory: run allocate-shared-memory before")
         buffer.offset = at.value
     return Allocation(buffers, buffers_of(func), max((b.end for b in buffers.values()), default=0))
 
@@ -165,7 +165,7 @@ Meet = Callable[[Interval, Interval], bool]
 
 
 def _place(buffers: list[Buffer], meet: Meet = Interval.meets, by_time: bool = True) -> int:
-    """Give every buffer its offset; the bytes needed in all. `by_time` says that only lives that overlap `meet`."""
+    """Assign offsets; returns the total size. `by_time`: only live ranges that overlap as intervals `meet`."""
     best: tuple[int, list[int]] | None = None
     for key in _ORDERS:
         placed = _Placed(buffers if by_time else [], meet)
@@ -182,10 +182,10 @@ def _place(buffers: list[Buffer], meet: Meet = Interval.meets, by_time: bool = T
 
 
 class _Placed:
-    """Buffers that have their offsets, found by when they are needed.
+    """Buffers with assigned offsets, indexed by time.
 
-    The time that `buffers` are needed is cut into as many pieces as there are buffers. What is needed in a few of them
-    stands in a list for each; what is needed for longer is looked at for every buffer.
+    The union of all live ranges is divided into as many pieces as there are buffers. A buffer that lives in a few of
+    them is in the list of each; one that lives longer is compared with every buffer.
     """
 
     FEW = 16
@@ -206,7 +206,7 @@ class _Placed:
         return pieces if len(pieces) <= self.FEW else None
 
     def add(self, buffer: Buffer) -> None:
-        """One more has its offset."""
+        """Add a buffer with an offset."""
         pieces = self._pieces(buffer)
         if pieces is None:
             self.long.append(buffer)
@@ -214,7 +214,7 @@ class _Placed:
             self.short.setdefault(piece, []).append(buffer)
 
     def meeting(self, buffer: Buffer) -> list[Buffer]:
-        """Those that are needed at one time with another."""
+        """The buffers whose live ranges overlap that of `buffer`."""
         pieces = self._pieces(buffer)
         lists = self.short.values() if pieces is None else [self.short.get(piece, ()) for piece in pieces]
         candidates = {id(b): b for some in (self.long, *lists) for b in some}
@@ -222,7 +222,7 @@ class _Placed:
 
 
 def _lowest(buffer: Buffer, others: Iterable[Buffer]) -> int:
-    """The lowest aligned offset at which none of those stands that are needed at the same time."""
+    """The lowest aligned offset at which a buffer overlaps none of `others`."""
     at = 0
     for other in sorted(others, key=lambda b: b.offset):
         if other.offset >= at + buffer.size:

@@ -1,4 +1,4 @@
-"""The facts about one value, axis by axis, that `axis_info` finds; what they mean is said there."""
+"""The lattice of axis info: the facts about one value; `axis_info` defines their meaning."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def power_of(n: int) -> int:
 class AxisInfo:
     """The facts about one value; `constant`: the one value that all elements have, or None.
 
-    `nonnegative`: no element is negative. `shifted`: some may be, since a number was taken off or a negative one added.
+    `nonnegative`: no element is negative. `shifted`: some may be, after a subtraction or the addition of a negative.
     """
 
     __slots__ = ("constancy", "constant", "contiguity", "divisibility", "nonnegative", "shifted")
@@ -66,20 +66,20 @@ class AxisInfo:
         return ", ".join(parts)
 
     def divisor(self, axis: int, step: int) -> int:
-        """What divides each element that stands at a multiple of `step` along the axis."""
+        """The largest known divisor of all elements at multiples of `step` along the axis."""
         group, d = self.contiguity[axis], self.divisibility[axis]
         return d if step % group == 0 else gcd(d, step)
 
     def element_divisor(self) -> int:
-        """What divides every element."""
+        """The largest known divisor of all elements."""
         return max(self.divisor(axis, 1) for axis in range(self.rank))
 
     def arranged(self, contiguity: Sequence[int], divisibility: Sequence[int], constancy: Sequence[int]) -> AxisInfo:
-        """The same numbers in other places."""
+        """The facts about the same elements in another order."""
         return AxisInfo(contiguity, divisibility, constancy, self.constant, self.nonnegative, self.shifted)
 
     def join(self, other: AxisInfo) -> AxisInfo:
-        """What holds of a value that is this one or the other."""
+        """The least upper bound: what holds for both."""
         contiguity = [gcd(a, b) for a, b in zip(self.contiguity, other.contiguity)]
         divisibility = [gcd(self.divisor(i, c), other.divisor(i, c)) for i, c in enumerate(contiguity)]
         constancy = [gcd(a, b) for a, b in zip(self.constancy, other.constancy)]
@@ -90,7 +90,7 @@ class AxisInfo:
 
 @lru_cache(4096)
 def unknown(ty: Type) -> AxisInfo:
-    """Nothing is known of a value of this type, but that an axis of one element is constant."""
+    """The top element for a type: no contiguity, divisibility or constancy."""
     ones = [1] * rank_of(ty)
     return AxisInfo(ones, ones, ones)
 

@@ -1,15 +1,14 @@
-"""What is known of the integers and addresses in a tensor along each of its axes: the facts that vector access needs.
+"""Axis info: contiguity, divisibility and constancy of integers and addresses along each axis of a tensor.
 
-For each axis, with the indices of the other axes held still:
+For each axis, with the indices of the other axes fixed:
 
-- contiguity c: the axis falls into aligned groups of c elements, and within a group each is one more than the one
-  before (an address: one pointee further);
+- contiguity c: the axis divides into aligned groups of c elements, each element of which is one more than the previous
+  one (an address: one pointee further);
 - divisibility d: the first element of each such group is a multiple of d (an address: in bytes);
-- constancy k: the axis falls into aligned groups of k elements that are equal.
+- constancy k: the axis divides into aligned groups of k equal elements.
 
-All three are powers of two. With contiguity 1 every element starts its own group, so every element is a multiple of d.
-A scalar has one axis of one element. Beyond that, a value may be one known constant, and it may be known not to be
-negative:
+All three are powers of two. With contiguity 1 every element is a group, so every element is a multiple of d. A scalar
+has one axis of one element. In addition, a value may be a known constant, and known to be nonnegative:
 
     %0 = tt.make_range {start = 0, end = 64}         contiguity 64, divisibility 2^62, constancy 1
     %1 = arith.divsi %0, 16                          contiguity 1, divisibility 1, constancy 16
@@ -17,14 +16,13 @@ negative:
     %3 = arith.remsi %0, 16                          contiguity 16, divisibility 16, constancy 1
     %4 = arith.addi %2, %3                           contiguity 16, divisibility 16, constancy 1
 
-Three things are assumed that a program might break: additions and products of indices do not overflow, hints such as
-`tt.divisibility` say the truth (both as in Triton's analysis of the same name), and what is divided with a sign, as
-well as what it is divided by, is not negative. The last matters since signed division rounds towards zero, where the
-groups of negative numbers would be other ones. It is assumed of kernel arguments, numbers from memory and what is
-computed of them, but not where a number was taken off or a negative one added: `x - 8` may well be negative (Triton
-assumes it there too).
+Three assumptions are not checked: index arithmetic does not overflow, hints such as `tt.divisibility` are true (both as
+in Triton's analysis of the same name), and operands of signed divisions are nonnegative, since signed division rounds
+toward zero, which changes the groups of negative values. The last is assumed of kernel arguments, loaded values and
+values computed from them, but not after a subtraction or the addition of a negative constant: `x - 8` may be negative
+(Triton assumes it there, too).
 
-Facts are the greatest that are consistent: a sparse forward dataflow analysis, optimistic around loops (`dataflow`).
+A sparse forward dataflow analysis, optimistic around loops (`dataflow`).
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ _NO_HINTS = [None, None, None]
 
 
 class AxisInfoAnalysis(SparseForward[AxisInfo]):
-    """The facts about all integers and pointers of a function. `of(value)` asks; a value never computed is unknown."""
+    """Axis info of all integers and pointers of a function. `of(value)` of an unreachable value is unknown."""
 
     def __init__(self, func: Operation) -> None:
         super().__init__()
@@ -65,12 +63,12 @@ class AxisInfoAnalysis(SparseForward[AxisInfo]):
         self.solve(func)
 
     def of(self, value: Value) -> AxisInfo:
-        """The facts about a value."""
+        """The axis info of a value."""
         found = self.states.get(value)
         return unknown(value.type) if found is None else found
 
     def known(self, operands: Iterable[Value]) -> list[AxisInfo] | None:
-        """The facts about operands; None while one of them is not computed."""
+        """The axis info of operands; None while one of them is not computed."""
         states = self.states
         out = [states.get(v) for v in operands]
         return None if None in out else out  # type: ignore[return-value]
@@ -78,11 +76,11 @@ class AxisInfoAnalysis(SparseForward[AxisInfo]):
     # -- the lattice --------------------------------------------------------------------------------------------------
 
     def merge(self, first: AxisInfo, second: AxisInfo) -> AxisInfo:
-        """Only what both say is known."""
+        """What holds in both states."""
         return first.join(second)
 
     def entry(self, argument: Value) -> AxisInfo:
-        """Arguments of functions have hints; nothing is known of others."""
+        """Hints for arguments of functions, unknown for others."""
         info = unknown(argument.type)
         if self.hints and isinstance(argument, BlockArgument) and argument.owner.parent_op is self.func:
             return _hinted(info, self.hints[argument.index]) if argument.index < len(self.hints) else info
@@ -103,11 +101,11 @@ class AxisInfoAnalysis(SparseForward[AxisInfo]):
     # -- operations ---------------------------------------------------------------------------------------------------
 
     def enters(self, op: Operation) -> bool:
-        """Regions that combine elements have no use for the facts."""
+        """Axis info is not used in combine regions."""
         return op.__class__ not in RULES
 
     def transfer(self, op: Operation) -> None:
-        """By the operation's rule; nothing is known of the results of others but what hints say."""
+        """Apply the operation's rule; without one, results have their hints only."""
         special = _SPECIAL.get(op.__class__)
         if special is not None:
             special(self, op)
@@ -148,7 +146,7 @@ _SPECIAL: dict[type, Callable[[AxisInfoAnalysis, Any], None]] = {
 
 
 def _hint(attribute: Any, rank: int) -> tuple[int, ...] | None:
-    """The numbers of a hint, one for each axis; None where there is none, or for another number of axes."""
+    """The values of a hint, one for each axis; None if there is none, or if the rank differs."""
     if isinstance(attribute, IntegerAttr):
         return (attribute.value,) * rank
     values = attribute.values if isinstance(attribute, (DenseArrayAttr, DenseElementsAttr)) else ()
@@ -158,7 +156,7 @@ def _hint(attribute: Any, rank: int) -> tuple[int, ...] | None:
 
 
 def _hinted(info: AxisInfo, attributes: Any) -> AxisInfo:
-    """The facts, made stronger by what the program says of them."""
+    """Axis info refined by the hints in `attributes`."""
     if not attributes:
         return info
     hints = [attributes.get(name) for name in _HINTS]

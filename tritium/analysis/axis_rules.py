@@ -1,6 +1,6 @@
-"""What operations make of the facts about their operands, a rule for each: `rule(op, *facts of operands)`.
+"""Transfer functions of axis info, one for each operation: `rule(op, *facts of operands)`.
 
-`axis_info` says what the facts mean. A rule that says less is never wrong.
+`axis_info` defines the facts. A rule that returns less is always correct.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["RULES"]
 
 Rule = Callable[..., AxisInfo]
 RULES: dict[type, Rule] = {}
-"""By the class of the operation: the facts about its first result."""
+"""By the class of the operation: the axis info of its first result."""
 
 
 def rule(*classes: type) -> Callable[[Rule], Rule]:
@@ -33,7 +33,7 @@ def rule(*classes: type) -> Callable[[Rule], Rule]:
 
 
 def _bytes(ty: Type) -> int:
-    """How far apart in memory neighbours are that pointers of this type point to."""
+    """The size in bytes of the pointee."""
     element = element_type(ty)
     pointee = element.pointee if isinstance(element, PointerType) else None
     return max(1, getattr(pointee, "width", 64) // 8)
@@ -52,12 +52,12 @@ def _folded(op: Any, a: AxisInfo, b: AxisInfo, fold: Callable[[int, int], int]) 
 
 
 def _signs(*facts: AxisInfo) -> tuple[bool, bool]:
-    """`nonnegative` and `shifted` of what is computed without taking off anything."""
+    """`nonnegative` and `shifted` of an operation that subtracts nothing."""
     return all(f.nonnegative for f in facts), any(f.shifted for f in facts)
 
 
 def _sum(a: AxisInfo, b: AxisInfo, scale: int = 1) -> AxisInfo:
-    """a + scale * b, whose neighbours are `scale` apart: where one rises and the other stands, the sum rises."""
+    """a + scale * b: contiguous where one operand is contiguous and the other constant."""
     contiguity, divisibility = [], []
     for i in range(a.rank):
         rising = max(gcd(a.contiguity[i], b.constancy[i]), gcd(a.constancy[i], b.contiguity[i]))
@@ -71,7 +71,7 @@ def _sum(a: AxisInfo, b: AxisInfo, scale: int = 1) -> AxisInfo:
 
 
 def _difference(a: AxisInfo, b: AxisInfo) -> AxisInfo:
-    """a - b rises where b stands, and stands where both rise."""
+    """a - b: contiguous where a is contiguous and b constant, constant where both are contiguous."""
     contiguity, divisibility, constancy = [], [], _groups(a, b)
     for i in range(a.rank):
         rising, both = gcd(a.contiguity[i], b.constancy[i]), gcd(a.contiguity[i], b.contiguity[i])
@@ -122,7 +122,7 @@ def _add_pointer(op: Any, *known: AxisInfo) -> AxisInfo:
 
 @rule(arith.MulI)
 def _mul(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
-    """A product by one is its factor; any other is spread out, and divisible by what divides its factors."""
+    """a * b: a where b is 1; otherwise not contiguous, with the divisors of both operands multiplied."""
     folded = _folded(op, a, b, lambda x, y: x * y)
     if folded is not None:
         return folded
@@ -149,7 +149,7 @@ _REPEATS = (tt.Splat, tt.Broadcast, tt.ExpandDims, tt.Reshape, ttg.ConvertLayout
 
 
 def _is_nonzero(value: Any, depth: int = 16) -> bool:
-    """Whether an integer is not 0, of which every number is a divisor: x // 0 is x, and x % 0 is 0.
+    """Whether an integer is known not to be 0, which every integer divides: x // 0 is x, and x % 0 is 0.
 
     So are constants, arguments of kernels that are known to be divisible (launches take 0 for a number of its own,
     `runtime/specialize`), and products of these. No more than `depth` operations are looked through.
@@ -176,7 +176,7 @@ def _is_nonzero_argument(value: Any, depth: int) -> bool:
 
 
 def _quotient(a: AxisInfo, b: AxisInfo, nonzero: bool = True) -> AxisInfo:
-    """floor(a / b): a rising group that starts at a multiple of g stays within one multiple of b if g divides b.
+    """floor(a / b): constant in a contiguous group that starts at a multiple of g, if g divides b.
 
     Where all of `a` is a multiple of the constant power of two b, what divides the quotient is left over.
     """
@@ -224,7 +224,7 @@ def _shift_right(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
 
 
 def _remainder(a: AxisInfo, b: AxisInfo, nonnegative: bool, nonzero: bool = True) -> AxisInfo:
-    """a mod b: a rising group that starts at a multiple of g, g dividing b, goes on rising from a multiple of g."""
+    """a mod b: a contiguous group that starts at a multiple of g stays contiguous, if g divides b."""
     contiguity, divisibility = [], []
     for i in range(a.rank):
         rising = gcd(gcd(a.contiguity[i], a.divisibility[i]), gcd(b.divisor(i, 1), b.constancy[i])) if nonzero else 1
@@ -244,7 +244,7 @@ def _rem(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
 
 
 def _elementwise(op: Any, known: Sequence[AxisInfo], divisible: bool = False) -> AxisInfo:
-    """A function of each element alone is constant where its operands are.
+    """An elementwise function is constant where its operands are.
 
     `divisible`: it is a multiple of what divides all operands.
     """
@@ -275,7 +275,7 @@ def _extreme(op: Any, *known: AxisInfo) -> AxisInfo:
 
 @rule(arith.AndI)
 def _and(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
-    """x & (2^k - 1) is the remainder by 2^k, whatever the sign; zeros at the end of either are zeros of both."""
+    """x & (2^k - 1) is x mod 2^k for any sign; trailing zeros of either operand are trailing zeros of the result."""
     folded = _folded(op, a, b, lambda x, y: x & y)
     if folded is not None:
         return folded
@@ -300,7 +300,7 @@ _ABOVE = {"sle", "sgt", "ule", "ugt"}
 
 @rule(arith.CmpI)
 def _compare(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
-    """x < b for rising x: alike in a group of g that starts at a multiple of g, where g divides b."""
+    """x < b for contiguous x: constant in a group of g that starts at a multiple of g, if g divides b."""
     name = op.predicate.name
     rising, fixed = (a, b) if name in _BELOW else (b, a)
     constancy = _groups(a, b)
@@ -327,7 +327,7 @@ def _select(op: Any, condition: AxisInfo, a: AxisInfo, b: AxisInfo) -> AxisInfo:
 
 @rule(arith.ExtSI, arith.ExtUI, arith.IndexCast, arith.IndexCastUI, tt.IntToPtr, tt.PtrToInt)
 def _same(op: Any, a: AxisInfo) -> AxisInfo:
-    """The same numbers in another type; addresses count elements of one byte at most when they become numbers."""
+    """The same integers in another type; a pointer cast to an integer counts bytes."""
     pointers = op.__class__ in (tt.IntToPtr, tt.PtrToInt)
     if pointers and _bytes((op.results if op.__class__ is tt.IntToPtr else op.operands)[0].type) != 1:
         divisors = [a.divisor(i, 1) for i in range(a.rank)]
@@ -355,7 +355,7 @@ def _truncate(op: Any, a: AxisInfo) -> AxisInfo:
 
 @rule(arith.Bitcast, tt.Bitcast)
 def _bitcast(op: Any, a: AxisInfo) -> AxisInfo:
-    """The same bits: of pointers the same addresses, which count other elements if those have another size."""
+    """The same bits; pointers are contiguous in the new pointees only if these have the same size."""
     source, target = element_type(op.operands[0].type), element_type(op.results[0].type)
     if isinstance(source, PointerType) and isinstance(target, PointerType):
         if _bytes(op.operands[0].type) == _bytes(op.results[0].type):
@@ -402,7 +402,7 @@ def _trans(op: Any, a: AxisInfo) -> AxisInfo:
 
 @rule(tt.Reshape)
 def _reshape(op: Any, a: AxisInfo) -> AxisInfo:
-    """Elements keep their row-major order, so a run along the last axis is one along the last axis that remains."""
+    """Elements keep their row-major order: a run along the last axis is one along the last axis of the result."""
     ty = op.results[0].type
     before, after = shape_of(op.operands[0].type), shape_of(ty)
     if list(a.constancy) == [power_of(n) for n in before]:  # all elements are equal
@@ -419,7 +419,7 @@ def _reshape(op: Any, a: AxisInfo) -> AxisInfo:
 
 @rule(tt.Load)
 def _load(op: Any, *known: AxisInfo) -> AxisInfo:
-    """One load reads equal addresses alike, where its mask and what stands in for masked elements are alike too."""
+    """A load is constant where its addresses, its mask and its other values are constant."""
     ty = op.results[0].type
     if isinstance(ty, TensorType) and not isinstance(op.operands[0].type, TensorType):
         return unknown(ty)  # through a block pointer

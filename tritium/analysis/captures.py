@@ -1,12 +1,12 @@
-"""How the partitions of a `ttg.warp_specialize` get the values that they capture.
+"""Captures of `ttg.warp_specialize`: which the partitions rematerialize, and which pass through shared memory.
 
-Other warps have computed them, so in general a value goes through shared memory, eight bytes a part. What every thread
-can know by itself does not: arguments of the kernel, constants, places of buffers, and scalars that are computed from
-such things without effects and by few operations.
+A captured value is computed by other warps, so in general it passes through shared memory, eight bytes a part. Kernel
+arguments, constants, offsets of buffers, and scalars computed from these by few operations without side effects are
+rematerialized instead:
 
     %i = tt.get_program_id x : i32
-    %n = arith.muli %i, %k : i32                 // computed again in the partition
-    %x = tt.load %p : !tt.ptr<i32>               // goes through shared memory
+    %n = arith.muli %i, %k : i32                 // rematerialized in the partition
+    %x = tt.load %p : !tt.ptr<i32>               // passes through shared memory
     ttg.warp_specialize(%n, %x, %buffer) …
 """
 
@@ -21,22 +21,22 @@ from ..ir import PURE, BlockArgument, Operation, TensorType, Value
 __all__ = ["PART_BYTES", "capture_scratch", "sent"]
 
 PART_BYTES = 8
-"""Of shared memory for each part of a value: no scalar is larger."""
+"""Bytes of shared memory for each part of a value: the largest scalar."""
 
 MAX_OPERATIONS = 16
-"""Operations that are done again for one value at most: about what a round trip through shared memory takes."""
+"""Operations rematerialized for one value: about the cost of a round trip through shared memory."""
 
 _DIALECTS = frozenset(("arith", "math", "tt", "ttg", "ttng"))
-_DIFFER = (ttg.WarpId,)  # pure, but other warps would get another result
+_DIFFER = (ttg.WarpId,)  # pure, but different in other warps
 
 
 def is_recomputed(value: Value) -> bool:
-    """Whether other warps know a value, or compute it themselves."""
+    """Whether partitions rematerialize a value."""
     return _cost(value, 0) <= MAX_OPERATIONS
 
 
 def _cost(value: Value, known: int) -> int:
-    """How many operations lead to a value, `known` included; more than the most where it cannot be had so."""
+    """The number of operations that compute a value, plus `known`; above the maximum if it cannot be rematerialized."""
     if known > MAX_OPERATIONS or isinstance(value.type, TensorType):
         return MAX_OPERATIONS + 1
     op = value.defining_op
@@ -57,17 +57,17 @@ def _cost(value: Value, known: int) -> int:
 
 
 def sent(op: Any) -> list[tuple[int, Value]]:
-    """The captures of a `ttg.warp_specialize` that go through shared memory, with their numbers."""
+    """The captures of a `ttg.warp_specialize` that pass through shared memory, with their indices."""
     return [(i, v) for i, v in enumerate(op.partitions.operands) if not is_recomputed(v)]
 
 
 def words_of(value: Value) -> int:
-    """The parts of a value: of a buffer its address and an offset for each dimension; a token has none."""
+    """The number of parts of a value: for a buffer its address and an offset per dimension; none for a token."""
     if isinstance(value.type, MemDescType):
         return 1 + len(value.type.shape)
     return 0 if isinstance(value.type, AsyncTokenType) else 1
 
 
 def capture_scratch(op: Operation) -> int:
-    """Bytes of scratch for the captures of a `ttg.warp_specialize` that go through shared memory."""
+    """Bytes of scratch for the captures of a `ttg.warp_specialize` that pass through shared memory."""
     return PART_BYTES * sum(words_of(v) for _, v in sent(op))

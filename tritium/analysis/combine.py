@@ -1,21 +1,21 @@
-"""What the region of a reduction says about the order in which elements may be combined.
+"""Commutativity of the combine region of a reduction or scan.
 
-`tt.reduce` combines elements with a function that is associative. Whether it is commutative, too, decides what a
-lowering may do: a sum may start with the elements that a thread holds, wherever they stand; a composition of linear
-maps must not change places. This is found out, not declared:
+`tt.reduce` combines elements with an associative function. If the function is commutative as well, a lowering may
+combine the elements of a thread in any order; a composition of linear maps must keep its order. This is inferred, not
+declared:
 
 | kind | f(a, b) and f(b, a) | example |
 |---|---|---|
-| SYMMETRIC | the same expression but for the order of operands of commutative operations, so the same bits | a sum |
-| COMMUTATIVE | the same values, up to rounding | the maximum and where it is, mean and variance |
-| ORDERED | different, or it cannot be told | a.scale * b.scale, a.shift * b.scale + b.shift |
+| SYMMETRIC | the same expression up to the order of operands of commutative operations: bitwise equal | a sum |
+| COMMUTATIVE | equal up to rounding | argmax, Welford mean and variance |
+| ORDERED | different, or unknown | a.scale * b.scale, a.shift * b.scale + b.shift |
 
-Assembly of one instruction that does not mind which of its two operands is which (`max.NaN.xorsign.abs.f32`) is such an
+Inline assembly of one commutative instruction with two operands (`max.NaN.xorsign.abs.f32`) counts as a commutative
 operation.
 
-COMMUTATIVE is decided by computing both on samples: small integers, among which are all cases of order and ties that
-comparisons can tell apart, and numbers of different magnitude, on which rational functions that differ do differ. A
-region with an operation that is not known here is ORDERED, which is always right.
+COMMUTATIVE is decided by evaluating both on samples: small integers, which contain all cases of order and ties that
+comparisons can distinguish, and values of different magnitude, on which distinct rational functions differ. A region
+with an unknown operation is ORDERED, which is always correct.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["Combine", "Order", "combine_of"]
 
 
 class Order(enum.Enum):
-    """What may change places."""
+    """Which reorderings are allowed."""
 
     SYMMETRIC = "symmetric"
     COMMUTATIVE = "commutative"
@@ -48,7 +48,7 @@ class Order(enum.Enum):
 
 @dataclass(frozen=True)
 class Combine:
-    """A combine region: `order`, the number of operations it has, and the name of the operation if it is one alone.
+    """A combine region: `order`, the number of operations, and the name of the operation if there is exactly one.
 
     `operation` is such that the region is `operation(a, b)`; None for anything else.
     """
@@ -59,7 +59,7 @@ class Combine:
 
 
 def combine_of(block: Block) -> Combine:
-    """What is known of the combine region whose block this is; its arguments are (a…, b…)."""
+    """Analyze the combine region with this block, whose arguments are (a…, b…)."""
     return _classified(_program(block))
 
 
@@ -97,14 +97,14 @@ _ONE_INSTRUCTION = pattern(
 
 
 def _is_commutative_assembly(op: Any) -> bool:
-    """Whether it is one instruction of the result and two operands that may change places."""
+    """Whether it is one commutative instruction of the result and two operands."""
     if op.name != "tt.elementwise_inline_asm" or not op.pure or len(op.operands) != 2:
         return False
     return _ONE_INSTRUCTION.fullmatch(op.asm_string) is not None
 
 
 def _detail(op: Any) -> Any:
-    """What tells operations of one name apart: the constant, the predicate, the text, the type of the result."""
+    """What distinguishes operations of one name: the constant, the predicate, the text, the result type."""
     if op.name == "tt.elementwise_inline_asm":
         return op.asm_string
     if op.traits & CONSTANT:
@@ -135,9 +135,9 @@ def _swap(values: Sequence[Any]) -> list[Any]:
 
 
 def _expressions(program: _Program, arguments: Sequence[int]) -> list[Any]:
-    """The results as trees in which operands of commutative operations stand in one order.
+    """The results as expression trees with operands of commutative operations in canonical order.
 
-    The sum of a product may become one operation, which rounds once: then it matters which product that is.
+    A multiplication and an addition may be fused to one FMA, which rounds once: then the order of operands matters.
     """
     values: list[Any] = [("argument", i) for i in arguments]
     for i, (name, detail, operands, results, commutes) in enumerate(program.steps):
@@ -153,7 +153,7 @@ def _expressions(program: _Program, arguments: Sequence[int]) -> list[Any]:
 
 
 def _agrees(program: _Program) -> bool:
-    """Whether f(a, b) = f(b, a) on all samples; those on which neither has a value say nothing."""
+    """Whether f(a, b) = f(b, a) on all samples; samples on which neither is defined are ignored."""
     if -1 in program.results or any(name not in _EVALUATE for name, *_ in program.steps):
         return False
     for sample in _samples(program):
@@ -195,7 +195,7 @@ def _same(left: Sequence[Any], right: Sequence[Any]) -> bool:
 
 
 def _run(program: _Program, arguments: Sequence[Any]) -> list[Any] | None:
-    """The results for these arguments; None where a step has no value, as 0 / 0."""
+    """The results for these arguments; None where an operation is undefined, such as 0 / 0."""
     values = list(arguments)
     for name, detail, operands, _, _ in program.steps:
         try:

@@ -1,10 +1,8 @@
-"""Descriptors that flow into each other, and those that the copy engine cannot serve.
+"""Groups of tensor descriptors that flow into each other, and those that TMA does not support.
 
-What loops, branches, selections, and calls of functions pass on is one group: all of it lies in memory as the copy
-engine wants it, or none does.
-
-`pointer_reasons` says why a group has to be pointers and masks (`rewrite-tensor-descriptor-to-pointer`) on a chip that
-has the engine. Results are the same either way.
+Descriptors connected by loops, branches, selections and calls form a group, which is lowered as a whole: to TMA or to
+pointers. `pointer_reasons` says why a group is lowered to pointers and masks (`rewrite-tensor-descriptor-to-pointer`)
+on a target with TMA. Results are the same either way.
 """
 
 from __future__ import annotations
@@ -42,13 +40,13 @@ __all__ = [
 _BITWISE = (tt.DescriptorReduceKind._and, tt.DescriptorReduceKind._or, tt.DescriptorReduceKind.xor)
 
 WHOLE_ROWS = "tritium.whole_rows"
-"""Attribute of what makes a descriptor: it is written through only where its rows end at multiples of 16 bytes."""
+"""Attribute of a descriptor's definition: it is used for writes only if its rows end at multiples of 16 bytes."""
 
-#: The capabilities of chips whose engine gathers and scatters rows.
-ROW_CHIPS = range(100, 120)
+#: The compute capabilities with TMA gather and scatter.
+GATHER_CAPABILITIES = range(100, 120)
 
-#: Of the shared memory of a block (227 KiB on Hopper); a block of a descriptor must fit, and leave room for others:
-#: one operand of a product for a small one. Where it does not, programs have no room in Triton either.
+#: The maximum size of a descriptor's block: of the 227 KiB of shared memory per CTA on Hopper it leaves space for the
+#: other operand of a dot. Larger ones do not fit in Triton either.
 MAX_BYTES = 128 * 1024
 
 
@@ -61,7 +59,7 @@ def is_descriptor(value: Value) -> bool:
 
 
 def descriptor_groups(funcs: Iterable[Any], calls: bool = False) -> list[list[Value]]:
-    """The descriptors of functions, those together that flow into each other; with `calls`, through calls too."""
+    """The descriptors of functions, grouped by data flow; with `calls`, across calls too."""
     funcs = [func for func in funcs if not func.is_declaration]
     named = {func.sym_name: func for func in funcs} if calls else {}
     groups: UnionFind[Value] = UnionFind()
@@ -104,7 +102,7 @@ def _flows(op: Any, named: dict[str, Any]) -> Iterable[tuple[Value, Value]]:
 
 
 def pointer_reasons(module: Operation, capability: int) -> list[tuple[list[Value], str]]:
-    """The groups of a module that must be pointers, each with the reason."""
+    """The groups of a module that must be lowered to pointers, each with the reason."""
     out = []
     facts = _Facts()
     for group in descriptor_groups(functions_of(module), calls=True):
@@ -115,24 +113,24 @@ def pointer_reasons(module: Operation, capability: int) -> list[tuple[list[Value
 
 
 def uneven_descriptors(module: Operation) -> list[tuple[list[Value], str]]:
-    """The groups of a module whose blocks have a dimension that is no power of two, each with the reason."""
+    """The groups of a module with blocks whose size is not a power of two in some dimension, each with the reason."""
     out = []
     for group in descriptor_groups(functions_of(module), calls=True):
         shape = group[0].type.block.shape  # type: ignore[attr-defined]
         if any(d & (d - 1) for d in shape):
-            out.append((group, f"blocks of {'x'.join(map(str, shape))} are padded, and masked, by the kernel"))
+            out.append((group, f"blocks of {'x'.join(map(str, shape))} are padded to powers of two and masked"))
     return out
 
 
 class _Facts(dict[Any, AxisInfoAnalysis]):
-    """What is known of the integers of each function that is asked about."""
+    """Axis info of each function, computed on demand."""
 
     def __missing__(self, func: Any) -> AxisInfoAnalysis:
         self[func] = AxisInfoAnalysis(func)
         return self[func]
 
     def divisor(self, op: Operation, value: Value) -> int:
-        """What an operand of `op` is a multiple of."""
+        """The largest known divisor of an operand of `op`."""
         func: Operation | None = op
         while func is not None and not isinstance(func, tt.Func):
             func = func.parent_op
@@ -140,10 +138,9 @@ class _Facts(dict[Any, AxisInfoAnalysis]):
 
 
 def with_uneven_writes(module: Operation, capability: int) -> list[Any]:
-    """The operations that make descriptors which the engine could serve if it were known where their rows end.
+    """The definitions of descriptors that TMA would support if their rows were known to end at multiples of 16 bytes.
 
-    Those alone that are used as they are made, not what loops, branches and calls pass on; and none whose rows are
-    known to end inside of a piece.
+    Only descriptors that no loop, branch or call forwards, and whose row length is not a constant.
     """
     out = []
     facts = _Facts()
@@ -175,7 +172,7 @@ def _unserved(group: list[Value], capability: int, facts: _Facts) -> Iterator[st
             yield found
         size = ty.block.numel * ty.block.element.width // 8
         if size > MAX_BYTES:
-            yield f"blocks of {size} bytes leave no room in shared memory"
+            yield f"blocks of {size} bytes exceed {MAX_BYTES} bytes of shared memory"
         if isinstance(value.defining_op, tt.MakeTensorDescriptor):
             yield from _made(value.defining_op)
         for user in value.users:
@@ -184,10 +181,10 @@ def _unserved(group: list[Value], capability: int, facts: _Facts) -> Iterator[st
 
 
 def _ends(group: list[Value], facts: _Facts) -> Iterator[str]:
-    """Rows of a tensor that is written to end at multiples of 16 bytes: the engine writes such pieces, whole.
+    """Rows of a tensor that is written must end at multiples of 16 bytes, the granularity of TMA stores.
 
-    Measured on an H100, 2026-11: a tile that reaches over the end of a row, as the descriptor has it, is stored or
-    added to memory up to the next multiple of 16 bytes. Loads know the end to the element.
+    Measured on an H100, 2026-11: a tile that extends beyond the end of a row is stored or added to memory up to the
+    next multiple of 16 bytes. Loads are exact to the element.
     """
     for value in group:
         bytes_each = value.type.block.element.width // 8  # type: ignore[attr-defined]
@@ -196,7 +193,7 @@ def _ends(group: list[Value], facts: _Facts) -> Iterator[str]:
             if WHOLE_ROWS in maker.attributes:
                 continue
             size = maker.shape[-1]
-            # Strides have whole pieces: where that is not known, the kernel looks itself.
+            # Strides are multiples of 16 bytes: where that is unknown, the kernel checks it.
             strides = {_unwidened(stride) for stride in list(maker.strides)[:-1]}
             if facts.divisor(maker, size) * bytes_each % MIN_ROW_BYTES and _unwidened(size) not in strides:
                 each = MIN_ROW_BYTES // bytes_each
@@ -212,7 +209,7 @@ def _unwidened(value: Value) -> Value:
 
 
 def _pads_with_nan(value: Value) -> bool:
-    """Whether what makes a descriptor, or the kernel's argument, asks for NaN outside of the tensor."""
+    """Whether out-of-bounds elements are NaN, by the descriptor's definition or the kernel's argument."""
     maker: Any = value.defining_op
     if maker is not None:
         return getattr(maker, "padding", None) is tt.PaddingOption.pad_nan
@@ -221,7 +218,7 @@ def _pads_with_nan(value: Value) -> bool:
 
 
 def _argument_attr(value: Value, name: str) -> Any:
-    """An attribute of a function's argument; None where there is none, or `value` is another block's."""
+    """An attribute of a function argument; None if it has none, or `value` is an argument of another block."""
     func: Any = value.owner.parent_op  # type: ignore[attr-defined]
     attrs = getattr(func, "arg_attrs", None)
     if attrs is None or value not in func.entry.args:
@@ -230,7 +227,7 @@ def _argument_attr(value: Value, name: str) -> Any:
 
 
 def _made(op: tt.MakeTensorDescriptor) -> Iterator[str]:
-    """Strides that are known and cannot be; several descriptors in one place of memory."""
+    """Strides that TMA does not support; a descriptor that outlives the iteration that defines it."""
     bytes_each = op.result.type.block.element.width // 8  # type: ignore[attr-defined]
     *outer, last = (constant_of(v) for v in op.strides)
     if not isinstance(last, IntegerAttr) or last.value != 1:
@@ -239,11 +236,11 @@ def _made(op: tt.MakeTensorDescriptor) -> Iterator[str]:
         if isinstance(stride, IntegerAttr) and stride.value * bytes_each % MIN_ROW_BYTES:
             yield f"a stride of {stride.value * bytes_each} bytes is no multiple of {MIN_ROW_BYTES}"
     if _outlives_iteration(op):
-        yield "the descriptor of one iteration is in use when the next one makes another"
+        yield "the descriptor of one iteration is used in the next, which overwrites it"
 
 
 def _outlives_iteration(op: tt.MakeTensorDescriptor) -> bool:
-    """Whether a loop around `op` carries what it makes on, while its place in memory is written again."""
+    """Whether a loop around `op` carries its result, while the next iteration overwrites it in memory."""
     loops: set[Operation] = set()
     parent = op.parent_op
     while parent is not None:
@@ -267,20 +264,20 @@ def _passed_to(value: Value) -> Iterator[Value]:
 
 
 def _used(op: Any, value: Value, capability: int) -> Iterator[str]:
-    if isinstance(op, (tt.DescriptorGather, tt.DescriptorScatter)) and capability not in ROW_CHIPS:
-        yield "this chip does not gather or scatter rows by descriptor"
+    if isinstance(op, (tt.DescriptorGather, tt.DescriptorScatter)) and capability not in GATHER_CAPABILITIES:
+        yield "TMA gather and scatter require sm_100"
     if isinstance(op, tt.DescriptorReduce):
         element: Any = value.type.block.element  # type: ignore[attr-defined]
         # Measured on an H200, 2026-11: an illegal instruction, where the PTX ISA allows it.
         bitwise_long = op.kind in _BITWISE and getattr(element, "signedness", "") == "s" and element.width == 64
         if bitwise_long or not reducible(op.kind, element):
-            yield f"there is no {op.kind.name.lstrip('_')} of {element}"
+            yield f"TMA has no {op.kind.name.lstrip('_')} reduction of {element}"
 
 
 def _column(op: Any, value: Value, facts: _Facts) -> Iterator[str]:
-    """Rows of a tile begin at multiples of 16 bytes, as those of the tensor do; else the engine stops the kernel.
+    """Rows of a tile must begin at multiples of 16 bytes, as those of the tensor do.
 
-    Measured on an H200, 2026-11: illegal instruction; the PTX ISA does not tell.
+    Measured on an H200, 2026-11: otherwise an illegal instruction; the PTX ISA does not specify it.
     """
     if isinstance(op, DescriptorAccess):
         column = op.offsets[-1]

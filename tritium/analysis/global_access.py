@@ -1,12 +1,11 @@
-"""How the threads of a warp reach global memory: bits an instruction, and how many sectors it touches.
+"""Global memory accesses of a warp: bits per instruction, and sectors touched.
 
     %x = tt.load %p : tensor<1024x!tt.ptr<f32>, #blocked>       128 bits a thread, 16 sectors of 16 needed
     %y = tt.load %q : tensor<128x64x!tt.ptr<f32>, #blocked1>    32 bits a thread, 2048 sectors of 256: uncoalesced
 
-Memory is moved in sectors of 32 bytes. Which addresses follow each other is known by their strides, where they are
-affine in the coordinates (`affine`), and otherwise by what is known of each axis (`axis_info`); those of which nothing
-is known are taken to lie apart. So a number of sectors is an upper limit where strides are only known at run time, and
-exact where they are compile-time values.
+A sector has 32 bytes. Adjacent addresses are found by strides where addresses are affine in the coordinates (`affine`),
+otherwise by axis info (`axis_info`); other addresses are assumed to be in different sectors. The number of sectors is
+an upper bound where strides are known at run time only, and exact where they are compile-time constants.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from .axis_info import AxisInfoAnalysis
 __all__ = ["SECTOR", "VECTOR_BYTES", "GlobalAccess", "global_accesses", "vector_groups"]
 
 SECTOR = 32
-"""Bytes that memory moves at once (CUDA C++ best practices guide 13.0, section 10.2.1)."""
+"""Bytes of a sector (CUDA C++ best practices guide 13.0, section 10.2.1)."""
 
 VECTOR_BYTES = 16
-"""What one thread moves at most with one instruction (PTX ISA 8.7, section 9.7.9.8: .v4.b32, .v2.b64)."""
+"""The maximum access size of one thread in bytes (PTX ISA 8.7, section 9.7.9.8: .v4.b32, .v2.b64)."""
 
 
 class GlobalAccess(NamedTuple):
@@ -70,7 +69,7 @@ def vector_groups(
 
 
 def global_accesses(func: Operation) -> Iterator[GlobalAccess]:
-    """The accesses of a function of `ttgir`, in its order; those of the copy engine are no access of a thread."""
+    """The accesses of a function of `ttgir`, in its order; TMA copies are no accesses of threads."""
     facts: AxisInfoAnalysis | None = None
     for op in func.walk():
         if not isinstance(op, PointerAccess) or not op.vectorized:
@@ -108,7 +107,7 @@ def _access(op: Operation, action: str, address: Value, mask: Value | None, fact
 
 
 def _reason(facts: AxisInfo, masks: AxisInfo | None, size: int, possible: int) -> str:
-    """What makes instructions narrower than `possible` bytes: along the axis with the most neighbours."""
+    """What limits the access size to less than `possible` bytes, along the axis of highest contiguity."""
     axis = max(range(len(facts.contiguity)), key=lambda a: facts.contiguity[a])
     if facts.contiguity[axis] * size < possible:
         return "contiguity"
@@ -120,7 +119,7 @@ def _reason(facts: AxisInfo, masks: AxisInfo | None, size: int, possible: int) -
 def _sectors(
     layout: LinearLayout, groups: list[list[int]], facts: AxisInfo, strides: tuple[Sym, ...] | None, size: int
 ) -> tuple[int, int]:
-    """The sectors that a warp touches with all its instructions, and those that as many different bytes need."""
+    """The sectors that all instructions of a warp touch, and the minimum for as many different bytes."""
     reach = _by_contiguity(facts) if strides is None else _by_strides(strides)
     lanes = [tuple(layout.apply(lane=lane).values()) for lane in range(layout.ins.get("lane", 1))]
     offsets_of: dict[tuple[int, ...], set[int]] = {}
@@ -135,18 +134,18 @@ def _sectors(
 
 
 Reach = Callable[[list[int]], tuple[tuple[int, ...], int]]
-"""Coordinates -> which part of memory (parts of which nothing is known lie apart), and how many elements into it."""
+"""Coordinates -> a memory region (regions are assumed not to be adjacent) and the element offset in it."""
 
 
 def _by_strides(strides: tuple[Sym, ...]) -> Reach:
-    """Addresses that are affine in the coordinates: known strides add up, along others every coordinate lies apart."""
+    """Affine addresses: known strides add up; along unknown ones every coordinate is in a region of its own."""
     known = [(axis, s.value) for axis, s in enumerate(strides) if isinstance(s, Num)]
     others = [axis for axis, s in enumerate(strides) if not isinstance(s, Num)]
     return lambda at: (tuple(at[axis] for axis in others), sum(at[axis] * stride for axis, stride in known))
 
 
 def _by_contiguity(facts: AxisInfo) -> Reach:
-    """Others: groups along the axis with the most neighbours, and what is the same along the others."""
+    """Other addresses: groups along the axis of highest contiguity, and constancy along the others."""
     axis = max(range(len(facts.contiguity)), key=lambda a: facts.contiguity[a])
     run = facts.contiguity[axis]
     same = [run if d == axis and run > 1 else facts.constancy[d] for d in range(len(facts.contiguity))]

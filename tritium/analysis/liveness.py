@@ -1,15 +1,15 @@
-"""From where to where in a function a buffer is needed, as intervals of program order.
+"""Live ranges of values, as intervals of program order.
 
-Operations are numbered in the order of the text, an operation before what its regions hold; one with regions ends
-behind all of that. A value lives from where it is made to its last use; used in a loop that it comes from outside of,
-to the end of the loop, for every iteration needs it. What a loop carries lives as long as the loop. Blocks that branch
-back make a loop of all blocks in between.
+Operations are numbered in textual order, an operation before those in its regions; one with regions ends after them. A
+live range extends from the definition of a value to its last use, and to the end of a loop if the value is defined
+outside of the loop and used inside, since every iteration uses it. Loop-carried values live as long as the loop. A
+branch backward makes a loop of all blocks in between.
 
-A use by the copy engine lasts until it is waited for: where no wait follows in the block, whoever waits elsewhere says
-by a `ttg.local_dealloc` behind that how long the buffer is needed.
+A use by a bulk copy (TMA) lasts until the copy is waited for. If no wait follows in the block, a `ttg.local_dealloc`
+after the wait elsewhere says how long the buffer is used.
 
-Warps that are specialized run at the same time. What they share lives as long as the whole operation; what is made and
-used in one of their regions alone lives by the order there, and at one time with all that is in the other regions.
+Specialized warps run concurrently: values shared by them live as long as the whole operation; values of one region have
+a live range by the order there, which overlaps those of all other regions.
 """
 
 from __future__ import annotations
@@ -48,26 +48,26 @@ class Interval(NamedTuple):
     last: int
 
     def meets(self, other: Interval) -> bool:
-        """Whether both are needed at one time."""
+        """Whether the intervals overlap."""
         return self.first <= other.last and other.first <= self.last
 
     def within(self, other: Interval) -> bool:
-        """Whether the other is needed at all times that this is."""
+        """Whether the other interval contains this one."""
         return other.first <= self.first and self.last <= other.last
 
     def join(self, other: Interval) -> Interval:
-        """From the first of both to the last."""
+        """The smallest interval that contains both."""
         return Interval(min(self.first, other.first), max(self.last, other.last))
 
 
 class Order:
-    """The numbers of a function's operations, and of its loops."""
+    """The numbering of a function's operations and loops."""
 
     def __init__(self, func: Operation) -> None:
         self.begin: dict[Operation, int] = {}
         self.end: dict[Operation, int] = {}
         self._loops: list[Interval] = []
-        self._whole: list[tuple[Interval, list[Interval]]] = []  # operations whose regions run at the same time
+        self._whole: list[tuple[Interval, list[Interval]]] = []  # operations whose regions run concurrently
         self._number(func)
 
     def _number(self, op: Operation) -> None:
@@ -93,11 +93,11 @@ class Order:
 
     @property
     def apart(self) -> bool:
-        """Whether some operations run at the same time though their numbers are apart."""
+        """Whether some operations run concurrently, though their intervals are disjoint."""
         return bool(self._whole)
 
     def meet(self, a: Interval, b: Interval) -> bool:
-        """Whether two are needed at one time."""
+        """Whether two live ranges overlap in time."""
         return a.meets(b) or any(
             i != j
             for _, regions in self._whole
@@ -107,11 +107,11 @@ class Order:
         )
 
     def of(self, op: Operation) -> Interval:
-        """All of an operation, its regions too."""
+        """The interval of an operation and its regions."""
         return Interval(self.begin[op], self.end[op])
 
     def life(self, value: Value) -> Interval:
-        """From where a value is made to where it is needed last."""
+        """The live range of a value."""
         made = self._made(value)
         out = made
         for user in value.users:
@@ -131,7 +131,7 @@ class Order:
     def _made(self, value: Value) -> Interval:
         maker = value.defining_op
         if maker is not None:
-            # A result of regions is there when they have ended.
+            # A result of an operation with regions is defined after them.
             at = self.end[maker] if maker.regions else self.begin[maker]
             return Interval(at, at)
         assert isinstance(value, BlockArgument)
@@ -143,7 +143,7 @@ class Order:
         return Interval(at, at)
 
     def extended(self, life: Interval, made: int) -> Interval:
-        """To the ends of the loops that it enters from outside, and of what runs at the same time."""
+        """A live range, extended to the ends of loops that it enters and of operations that run concurrently."""
 
         def step(life: Interval) -> Interval:
             for loop in self._loops:

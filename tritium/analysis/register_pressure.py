@@ -108,11 +108,11 @@ def _accumulator_elements(loop: Operation, wanted: Callable[[Operation], bool] =
     dots = _dots(loop, wanted)
     begun = {dot.c for dot in dots}
     held = [dot.d for dot in dots if dot.d not in begun]
-    held += [carried for product in held for carried in _added_carried_values(product)]
+    held += [carried for result in held for carried in _added_carried_values(result)]
     return sum(prod(value.type.shape) * value.type.element.width // 32 for value in held)
 
 
-def _added_carried_values(product: Value) -> list[Value]:
+def _added_carried_values(result: Value) -> list[Value]:
     """The loop-carried values to which a dot result is added: both are live at the addition."""
-    additions = [op for op in product.users if op.__class__ is arith.AddF]
-    return [v for op in additions for v in op.operands if v is not product and isinstance(v, BlockArgument)]
+    additions = [op for op in result.users if op.__class__ is arith.AddF]
+    return [v for op in additions for v in op.operands if v is not result and isinstance(v, BlockArgument)]

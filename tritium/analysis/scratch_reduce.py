@@ -108,7 +108,7 @@ def gather_scratch(op: Any) -> int:
 def shared_how(op: Any) -> str:
     """How the result of an atomic reaches all threads that use it.
 
-    "none": it is unused, or each thread has its own; "lanes": by warp shuffles; "memory": across warps, through shared
+    "none": it is unused, or local to each thread; "lanes": by warp shuffles; "memory": across warps, through shared
     memory; "cluster": across CTAs.
     """
     ty = op.result.type

@@ -1,11 +1,10 @@
-"""Who has which part of shared memory, and how threads access it: instructions, wavefronts, bank conflicts.
+"""Shared memory traffic: instructions, wavefronts and bank conflicts of each access.
 
     %b = ttg.local_alloc %x : #shared           16384 bytes; st.shared of 128 bits, 4 wavefronts each, no conflict
     %y = ttg.local_load %b                      ldmatrix, 4 wavefronts each, no conflict
 
-What is predicted for an access is the plan that its lowering follows (`layout.buffer_access`, `layout.exchange`), made
-from the same maps. Whatever the copy engine and the tensor cores do by themselves is no access of a thread: their
-layouts are swizzled for them.
+The prediction is computed from the plan that the lowering follows (`layout.buffer_access`, `layout.exchange`). TMA
+copies and operand reads of MMA instructions are no accesses of threads; their layouts are swizzled for them.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class Traffic(NamedTuple):
 
     @property
     def instruction(self) -> str:
-        """How PTX calls it, with the bits that a thread moves."""
+        """The PTX instruction, with the bits per thread."""
         access, load = self.access, self.action == "load"
         if access.kind == "vector":
             name = {"copy": "cp.async", "load": "ld.shared", "store": "st.shared"}[self.action]
@@ -45,22 +44,22 @@ class Traffic(NamedTuple):
 
     @property
     def instructions(self) -> int:
-        """How many of them a warp issues."""
+        """Instructions per warp."""
         return self.access.instructions * self.rounds
 
     @property
     def wavefronts(self) -> int:
-        """Passes through the banks that one of them takes."""
+        """Wavefronts per instruction."""
         return self.access.wavefronts
 
     @property
     def conflicts(self) -> int:
-        """Passes among those that other addresses would save."""
+        """Wavefronts caused by bank conflicts."""
         return self.access.conflicts
 
 
 def traffic_of(op: Operation) -> list[Traffic]:
-    """The accesses of one operation; none for those that access no shared memory, or not by a plan known here."""
+    """The accesses of one operation to shared memory, for which the plan is known."""
     plan = _PLANS.get(op.__class__)
     try:
         return [] if plan is None else list(plan(op))
@@ -69,7 +68,7 @@ def traffic_of(op: Operation) -> list[Traffic]:
 
 
 def stages_of(ty: Any) -> int:
-    """How many tiles a buffer has behind each other."""
+    """The number of consecutive tiles in a buffer."""
     depth = 1
     for size in ty.shape[: len(ty.shape) - ty.encoding.rank]:
         depth *= size
@@ -77,7 +76,7 @@ def stages_of(ty: Any) -> int:
 
 
 def _memory(ty: Any) -> tuple[Any, tuple[tuple[int, int], ...], int]:
-    """The map of a buffer's tile, its gaps, and the bits of an element."""
+    """The linear layout of a buffer's tile, its padding, and the bits of an element."""
     layout = ty.encoding
     if isinstance(layout, PartitionedShared):
         raise ValueError("several partitions")

@@ -1,10 +1,10 @@
-"""What the copy engine (TMA) must know of a descriptor, and which descriptors it can serve.
+"""TMA descriptors: how a block is divided into boxes, and which blocks TMA supports.
 
-A descriptor in memory (PTX: tensor map, 128 bytes) says where a tensor lies and how large a box is. One instruction
-moves a box; a block that is wider than a swizzled row, or longer than 256, takes several, whose boxes lie behind each
-other in shared memory (`layout.shared.tma_block_shape`).
+A descriptor in memory (PTX: tensor map, 128 bytes) contains the address and shape of a tensor and the size of a box.
+One instruction copies a box; a block that is wider than a swizzled row, or longer than 256, takes several, whose boxes
+are consecutive in shared memory (`layout.shared.tma_block_shape`).
 
-The numbers of `element_number` and `swizzle_number` are those of `tensormap.replace` (PTX ISA 8.7, section 9.7.9.27).
+The encodings of `element_number` and `swizzle_number` are those of `tensormap.replace` (PTX ISA 8.7, section 9.7.9.27).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 #: Size and alignment of a descriptor in memory: of a CUtensorMap, and of the objects of `tensormap.replace`.
 DESCRIPTOR_BYTES = 128
 
-#: Attribute of a kernel, some of whose descriptors became pointers: for each whether it is still one.
+#: Attribute of a kernel, some of whose descriptors were lowered to pointers: for each whether it remains one.
 STAY = "tritium.descriptors"
 
 #: Attribute of a branch: the else region, which does what TMA does not support, is unlikely to be taken.
@@ -56,7 +56,7 @@ _SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 
 
 def element_number(ty: TensorDescType) -> int | None:
-    """The number of the element type, None where the engine has none; 8-bit floats are bytes to it."""
+    """The encoding of the element type, None if TMA does not support it; 8-bit floats are copied as bytes."""
     element, layout = ty.block.element, ty.block.encoding
     if isinstance(layout, NvmmaShared) and layout.fp4Padded:
         return _FP4_PADDED
@@ -68,18 +68,18 @@ def element_number(ty: TensorDescType) -> int | None:
 
 
 def swizzle_number(layout: Any) -> int:
-    """The number of the swizzle of a layout; `ValueError` for one that the engine does not write."""
+    """The encoding of the swizzle of a layout; `ValueError` for one that TMA does not support."""
     if isinstance(layout, SwizzledShared) and layout.vec == layout.perPhase == layout.maxPhase == 1:
         return 0
     if not isinstance(layout, NvmmaShared) or layout.transposed:
-        raise ValueError(f"the copy engine does not write buffers of layout {layout}")
+        raise ValueError(f"TMA does not support buffers of layout {layout}")
     if layout.fp4Padded and layout.swizzlingByteWidth != 128:
         raise ValueError("padded 4-bit elements need a swizzle of 128 bytes")
     return _SWIZZLES[layout.swizzlingByteWidth]
 
 
 def box_of(layout: Any, shape: Sequence[int], packed: bool = False) -> list[int]:
-    """What one instruction moves of a block of `shape`, in elements; of padded 4-bit ones, unless `packed`, halves."""
+    """The box of a block of `shape`, in elements; for padded 4-bit elements, unless `packed`, in halves."""
     mine = per_block(shape, getattr(layout, "CGALayout", ()))
     if not isinstance(layout, NvmmaShared):
         return tma_block_shape(mine, 0, 8, False, False)
@@ -91,17 +91,17 @@ def box_of(layout: Any, shape: Sequence[int], packed: bool = False) -> list[int]
 
 
 def block_bytes(layout: Any, shape: Sequence[int], bits: int) -> int:
-    """The bytes that one thread block gets of a block of `shape`: what its barrier must expect."""
+    """The bytes of a block of `shape` per CTA: the transaction count of its mbarrier."""
     return prod(per_block(shape, getattr(layout, "CGALayout", ()))) * bits // 8
 
 
 def _fitted(bases: Sequence[Sequence[int]], rank: int) -> tuple[tuple[int, ...], ...]:
-    """Bases with `rank` dimensions: those in front are dropped, or added as zeros."""
+    """Bases with `rank` dimensions: leading ones are dropped, or added as zeros."""
     return tuple((*[0] * (rank - len(basis)), *basis[max(0, len(basis) - rank) :]) for basis in bases)
 
 
 def layout_for_shape(layout: NvmmaShared, shape: Sequence[int]) -> NvmmaShared:
-    """The same swizzle for a block of another number of dimensions: those of size 1 in front come or go."""
+    """The same swizzle for a block of another rank: leading dimensions of size 1 are added or dropped."""
     rank = len(shape)
     return NvmmaShared(
         swizzlingByteWidth=layout.swizzlingByteWidth,
@@ -114,14 +114,14 @@ def layout_for_shape(layout: NvmmaShared, shape: Sequence[int]) -> NvmmaShared:
 
 
 def fits_tma(block: TensorType, nan: bool = False) -> str | None:
-    """What keeps the engine from moving such blocks, None if nothing does; `nan`: it must fill with NaN.
+    """Why TMA does not support such blocks, None if it does; `nan`: out-of-bounds elements are NaN.
 
     >>> fits_tma(TensorType((64, 64), f16)), fits_tma(TensorType((64, 4), f16))
     (None, 'rows of 8 bytes are shorter than 16')
     """
     element = block.element
     if element_number(TensorDescType(TensorType(block.shape, element))) is None:
-        return f"there are no elements {element}"
+        return f"unsupported element type {element}"
     if not 1 <= block.rank <= 5:
         return f"tensors have 1 to 5 dimensions, not {block.rank}"
     row = block.shape[-1] * element.width // 8  # type: ignore[attr-defined]
@@ -133,10 +133,10 @@ def fits_tma(block: TensorType, nan: bool = False) -> str | None:
 
 
 def tensordesc_row(ty: TensorDescType) -> dict[str, Any]:
-    """What a launch needs to encode a descriptor of this type: a row of the metadata `tensordesc_meta`."""
+    """The data that a launch needs to encode a descriptor of this type: an entry of the metadata `tensordesc_meta`."""
     block = ty.block
     layout: Any = block.encoding
-    if layout is None:  # nothing is accessed by it
+    if layout is None:  # no access uses it
         layout = nvmma_for(block.shape, range(block.rank)[::-1], block.element.width)  # type: ignore[attr-defined]
     number = element_number(ty)
     assert number is not None

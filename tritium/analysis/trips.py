@@ -1,17 +1,17 @@
-"""How often a loop runs at most, where its bounds do not depend on how far apart they are.
+"""The maximum trip count of a loop whose bounds have a bounded difference.
 
     %full = (%n / 128) * 128
-    for %i = %full to %n step 128                              once: what is left of %n
-    for %i = %row to min(%row + 128, %n) step 64               twice: the blocks on a diagonal
+    for %i = %full to %n step 128                              1: the remainder of %n
+    for %i = %row to min(%row + 128, %n) step 64               2: the blocks on a diagonal
 
-Bounds are compared by what they have in common. Sums and products by numbers are reckoned in the ring of their integer
-type, so that wrapping around is included: two numbers of w bits that differ by c there, 0 <= c < 2^w, differ by c or
-by c - 2^w, hence by c at most.
+Bounds are compared by their common terms. Sums and multiples by constants are computed modulo 2^w for integers of w
+bits, so that wraparound is included: two such integers that differ by c modulo 2^w, 0 <= c < 2^w, differ by c or by
+c - 2^w, hence by at most c.
 
-    x and y differ by c there                           x - y <= c
+    x and y differ by c modulo 2^w                      x - y <= c
     min(a, b) - y                                       the lesser of a - y and b - y; so x - max(a, b)
     max(a, b) - y                                       the greater one; so x - min(a, b)
-    a / k * k, rounded towards zero or down             at most k - 1 from a, without wrapping around
+    a / k * k, rounded toward zero or down              at most k - 1 from a, without wraparound
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ..ir import IntegerAttr, IntegerType, Value, constant_of
 __all__ = ["max_trip_count"]
 
 _DEPTH = 5
-"""Operations from a bound on that are looked at: each may double the differences that there are to find."""
+"""The depth of the search from a bound: each operation may double the number of differences."""
 
 
 def max_trip_count(loop: Any) -> int | None:
-    """The most iterations that a `scf.for` has; None where its bounds have nothing in common."""
+    """The maximum trip count of a counted loop; None if the difference of its bounds is not bounded."""
     step = _number(loop.step)
     if loop.unsignedCmp or step is None or step <= 0 or not isinstance(loop.ub.type, IntegerType):
         return None
@@ -37,7 +37,7 @@ def max_trip_count(loop: Any) -> int | None:
 
 
 def _difference(x: Value, y: Value, depth: int) -> int | None:
-    """What x - y is at most, as signed numbers."""
+    """An upper bound of x - y as signed integers."""
     if depth == 0:
         return None
     found = [_by_terms(x, y)]
@@ -76,7 +76,7 @@ def _further(number: int | None, more: int) -> int | None:
 
 
 def _by_terms(x: Value, y: Value) -> int | None:
-    """What x - y is at most, where all that is not a number in it cancels out."""
+    """An upper bound of x - y, if all terms but a constant cancel."""
     terms: dict[Value | None, int] = {}
     _add_terms(x, 1, terms, _DEPTH)
     _add_terms(y, -1, terms, _DEPTH)
@@ -86,7 +86,7 @@ def _by_terms(x: Value, y: Value) -> int | None:
 
 
 def _add_terms(value: Value, factor: int, terms: dict[Value | None, int], depth: int) -> None:
-    """Add `value * factor` to a sum: a factor for each value in it, and for None the number."""
+    """Add `value * factor` to a linear combination: a factor for each value, and the constant at None."""
     number = _number(value)
     op: Any = value.defining_op
     if number is not None:
@@ -103,7 +103,7 @@ def _add_terms(value: Value, factor: int, terms: dict[Value | None, int], depth:
 
 
 def _scaled(op: Any) -> tuple[Value, int] | None:
-    """What an operation multiplies, and the number it multiplies by."""
+    """The operand and the constant of a multiplication by a constant."""
     if op.__class__ is arith.MulI:
         for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
             if (number := _number(other)) is not None:
@@ -117,7 +117,7 @@ def _scaled(op: Any) -> tuple[Value, int] | None:
 
 
 def _rounded(value: Value) -> tuple[Value, int] | None:
-    """The number that a multiple of k was made of, by rounding towards zero or down; and k."""
+    """The value that was rounded toward zero or down to a multiple of k; and k."""
     op: Any = value.defining_op
     found = None
     if (scaled := _scaled(op)) is not None:
@@ -130,7 +130,7 @@ def _rounded(value: Value) -> tuple[Value, int] | None:
 
 
 def _undivided(quotient: Value, k: int) -> tuple[Value, int] | None:
-    """What was divided by k."""
+    """The dividend of a division by k."""
     op: Any = quotient.defining_op
     if op.__class__ is arith.DivSI and _number(op.rhs) == k:
         return op.lhs, k
