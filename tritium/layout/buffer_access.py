@@ -57,7 +57,7 @@ def _same_blocks(found: LinearLayout, buffer: LinearLayout) -> None:
         for i, basis in enumerate(bases):
             own = 1 << i if name == "block" else 0
             if (basis[1] ^ own) & ~free:
-                raise ValueError("elements are in the memory of another block of the cluster")
+                raise ValueError("elements are in the memory of another CTA of the cluster")
 
 
 @functools.lru_cache(2048)

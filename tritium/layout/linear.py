@@ -1,9 +1,9 @@
 """Linear layouts: linear maps over GF(2) between named bits.
 
-A layout says where things are: which element of a tensor the register r of lane l of warp w holds, or which element
-lies at an offset of shared memory. Each input and output dimension has a power of two as its size, so that its index
-is a vector of bits, and the layouts that hardware uses send the exclusive or of two inputs to that of their outputs.
-Such a map is known once it is known for the powers of two of each input dimension, its bases:
+A layout maps locations to elements: register r of lane l of warp w, or an offset in shared memory, to the element of a
+tensor it holds. The size of each input and output dimension is a power of two, so that its index is a vector of bits,
+and the layouts of the hardware are linear: they map the exclusive or of two inputs to that of their outputs. Such a map
+is determined by the images of the powers of two of each input dimension, its bases:
 
 >>> tile = LinearLayout({"register": [(0, 1)], "lane": [(0, 2), (1, 0), (2, 0)]}, {"dim0": 4, "dim1": 4})
 >>> tile.apply(register=1, lane=0b101)
@@ -11,11 +11,11 @@ Such a map is known once it is known for the powers of two of each input dimensi
 
 register 1 is element (0, 1), lane 1 is (0, 2), lane 4 is (2, 0), and together (2, 3).
 
-Products put layouts side by side, composition puts one behind the other, the inverse turns one around; what a lowering
-asks (how many elements in a row, which registers hold the same, which lanes must talk) is a question of linear
-algebra, whatever the layout is called. Source: Zhou et al., "Linear Layouts", arXiv 2505.23819 (2025).
+Layouts have products (side by side), compositions and inverses; the queries of a lowering (contiguous elements, copies,
+which lanes exchange data) are linear algebra, independent of the name of a layout. Source: Zhou et al., "Linear
+Layouts", arXiv 2505.23819 (2025).
 
-Dimensions are ordered: where several are taken as one number (`flatten`, `reshape`), the first is the least
+Dimensions are ordered: where several are packed into one index (`flatten`, `reshape`), the first is the least
 significant.
 """
 

@@ -1,12 +1,12 @@
-"""Moving a tensor from one layout to another inside each warp: register moves, selects and shuffles.
+"""Plan layout conversions within each warp: register moves, selects and shuffles.
 
-Where the element of register r of lane l of the new layout stands in the old one is a linear map M of (r, l), and of
-the other thread bits t (warp, block): (r', l') = M (r, l, t). A shuffle gives each lane one register of one other lane,
-and every lane offers one register at a time. M is therefore done in three steps:
+The location in the old layout of the element in register r of lane l of the new one is a linear map M of (r, l), and of
+the other thread bits t (warp, block): (r', l') = M (r, l, t). A shuffle reads one register of one other lane, and every
+lane provides one register at a time. M is therefore computed in three steps:
 
-    v[p](l, t) = source[p + B1 l + B4 t](l, t)          each lane chooses which register it offers     selects
+    v[p](l, t) = source[p + B1 l + B4 t](l, t)          each lane selects the register it provides     selects
     u[p](l, t) = v[A p](C p + D l + G t, t)             one shuffle for each p                         shuffles
-    out[r](l, t) = u[r + B2 l + B3 t](l, t)             each lane puts in order what it got            selects
+    out[r](l, t) = u[r + B2 l + B3 t](l, t)             each lane permutes its registers               selects
 
 Matching both sides, with Mrr … Mlt the blocks of M (where registers and lanes go to):
 

@@ -1,10 +1,10 @@
-"""Layouts of a tensor seen in another way: transposed, in another shape, every second element of it.
+"""Layouts of views of a tensor: transposed, reshaped, every second element.
 
-renamed_dims(layout, order)    dimension k of the result is dimension order[k]
-reshaped(layout, shape)        the same elements in row-major order
-without_pairs(layout, axis)    neighbours along `axis` that one thread holds become one
-row_of_registers(layout, axis)  which registers of a thread hold neighbours along `axis`
-registers_in(layout, other)    for each register of one layout, the register of the other that holds the same
+renamed_dims(layout, order)     dimension k of the result is dimension order[k]
+reshaped(layout, shape)         the same elements in row-major order
+without_pairs(layout, axis)     adjacent elements along `axis` in one thread become one
+row_of_registers(layout, axis)  the registers of a thread with adjacent elements along `axis`
+registers_in(layout, other)     for each register of one layout, the register of the other with the same element
 """
 
 from __future__ import annotations

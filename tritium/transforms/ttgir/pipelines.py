@@ -181,7 +181,7 @@ LOWERING = [
     ),
     _async_wait(
         "hoist-waits",
-        "Move waits for copies up beside the dot in flight",
+        "Hoist waits for copies above the wait for the dot in flight",
         when=has_any("ttng.warp_group_dot"),
     ),
     _memory(

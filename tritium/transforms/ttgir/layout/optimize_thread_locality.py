@@ -294,17 +294,17 @@ def _reduce_within_threads(reduction: Any) -> Value:
     source: Value = reduction.operands[0]
     ty: Any = source.type
     axis = reduction.axis
-    again, parts, neighbours = _cuts(ty, axis)  # type: ignore[misc]
-    sizes = [n for n in (again, parts, neighbours) if n > 1]
+    wraps, parts, adjacent = _cuts(ty, axis)  # type: ignore[misc]
+    sizes = [n for n in (wraps, parts, adjacent) if n > 1]
     if len(sizes) == 1:
         return source
     shape = (*ty.shape[:axis], *sizes, *ty.shape[axis + 1 :])
     layout = reshaped_to(ty.encoding, ty.shape, shape)
     b = Builder(reduction.parent, reduction, reduction.loc)
     out: Value = b.add(tt.Reshape(source, result=TensorType(shape, ty.element, layout)))
-    if neighbours > 1:
+    if adjacent > 1:
         out = _reduced(b, reduction, out, axis + len(sizes) - 1)
-    return _reduced(b, reduction, out, axis) if again > 1 else out
+    return _reduced(b, reduction, out, axis) if wraps > 1 else out
 
 
 def _reduced(b: Builder, like: Any, source: Value, axis: int) -> Value:

@@ -272,7 +272,7 @@ def _branch(conversion: Any, copies: Copies) -> Value | None:
     part = Slice(copies, through=_is_free)
     if not part.grow(*root, conversion, _is_branch):
         return None
-    behind: list[Node] = []
+    cut_nodes: list[Node] = []
     on_side: list[tuple[Node, Any]] = []
     work = [node for node in part.nodes if _is_branch(node[0].defining_op)]
     while work:
@@ -286,7 +286,7 @@ def _branch(conversion: Any, copies: Copies) -> Value | None:
             good.append(trial.grow(*need, last, _is_branch))
             grown = trial if good[-1] else grown
         if not any(good) or (not all(good) and not isinstance(branch.parent_op, CountedLoop)):
-            behind.append(node)
+            cut_nodes.append(node)
             continue
         on_side += [(need, last) for need, last, fine in zip(needs, yields, good) if not fine]
         work += [new for new in grown.nodes if new not in part.nodes and _is_branch(new[0].defining_op)]
@@ -294,7 +294,7 @@ def _branch(conversion: Any, copies: Copies) -> Value | None:
         part.nodes[node] = needs
     if not on_side or not may_change("branch", conversion):
         return None
-    cuts = {node: copies.cut(node) for node in behind}
+    cuts = {node: copies.cut(node) for node in cut_nodes}
     cuts |= {need: copies.cut(need, last) for need, last in on_side}
     return copies.build(part, root, cuts)
 

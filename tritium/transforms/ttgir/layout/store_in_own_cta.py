@@ -34,8 +34,8 @@ def store_in_own_cta(module: Operation) -> bool:
         return False
     done = 0
     for op in list(module.walk()):
-        tensor, buffer = _ends(op)
-        if tensor is None or _within(op, _parts(tensor.type), _parts(buffer)):
+        tensor, buffer = _tensor_and_buffer(op)
+        if tensor is None or _stays_in_cta(op, _cta_bases(tensor.type), _cta_bases(buffer)):
             continue
         if may_change("convert", op):
             _convert(op, tensor, buffer)
@@ -44,7 +44,7 @@ def store_in_own_cta(module: Operation) -> bool:
     return done > 0
 
 
-def _ends(op: Any) -> tuple[Any, Any]:
+def _tensor_and_buffer(op: Any) -> tuple[Any, Any]:
     """The tensor and the buffer type of a local store or load; None for other operations."""
     if isinstance(op, ttg.LocalAlloc) and op.src is not None:
         return op.src, op.result.type
@@ -53,12 +53,12 @@ def _ends(op: Any) -> tuple[Any, Any]:
     return (op.result, op.src.type) if isinstance(op, ttg.LocalLoad) else (None, None)
 
 
-def _parts(ty: Any) -> list[tuple[int, ...]]:
+def _cta_bases(ty: Any) -> list[tuple[int, ...]]:
     """The elements that the CTAs of a cluster own: the basis of each CTA bit, zero for copies."""
     return linear_layout_of(ty).bases["block"]
 
 
-def _within(op: Any, tensor: list[Any], buffer: list[Any]) -> bool:
+def _stays_in_cta(op: Any, tensor: list[Any], buffer: list[Any]) -> bool:
     """Whether each CTA owns in registers what it stores to its memory, or in its memory what it loads.
 
     A store of more than that needs a conversion as well: a thread stores all elements it holds.
@@ -70,9 +70,9 @@ def _within(op: Any, tensor: list[Any], buffer: list[Any]) -> bool:
 
 def _convert(op: Any, tensor: Any, buffer: Any) -> None:
     ty = tensor.type
-    blocks, neighbours = cluster_bases(buffer.encoding, buffer.shape), linear_layout_of(buffer).bases["offset"][:1]
+    blocks, fastest = cluster_bases(buffer.encoding, buffer.shape), linear_layout_of(buffer).bases["offset"][:1]
     mine = per_block(ty.shape, blocks)
-    order = sorted(range(len(mine)), key=lambda d: (not any(basis[d] for basis in neighbours), -d))
+    order = sorted(range(len(mine)), key=lambda d: (not any(basis[d] for basis in fastest), -d))
     vector = min(128 // max(8, ty.element.width), mine[order[0]])
     sizes = [vector if d == order[0] else 1 for d in range(len(mine))]
     layout = blocked_for(mine, sizes, order, num_warps(op) or 4, threads_per_warp(op)).with_(CGALayout=blocks)

@@ -48,7 +48,7 @@ from ...rules.constants import constant_attr
 __all__ = ["DotOptions", "f32_dot_tc"]
 
 #: inputPrecision -> (number of parts, (part of a, part of b) of each dot but the last, smallest first).
-SMALL_PRODUCTS: dict[tt.InputPrecision, tuple[int, tuple[tuple[int, int], ...]]] = {
+PART_PAIRS: dict[tt.InputPrecision, tuple[int, tuple[tuple[int, int], ...]]] = {
     tt.InputPrecision.tf32x3: (2, ((1, 0), (0, 1))),
     tt.InputPrecision.bf16x3: (2, ((1, 0), (0, 1))),
     tt.InputPrecision.bf16x6: (3, ((1, 1), (2, 0), (0, 2), (1, 0), (0, 1))),
@@ -80,13 +80,13 @@ def _applies(dot: Any, options: DotOptions) -> bool:
         return False
     if dot.inputPrecision is tt.InputPrecision.tf32x3 and not options.emu_tf32:
         return False
-    return dot.inputPrecision in SMALL_PRODUCTS
+    return dot.inputPrecision in PART_PAIRS
 
 
 def _write_out(dot: Any) -> None:
     precision = dot.inputPrecision
     is_tf32 = precision is tt.InputPrecision.tf32x3
-    parts, small = SMALL_PRODUCTS[precision]
+    parts, small = PART_PAIRS[precision]
     b = _DotBuilder(dot.parent, dot, dot.loc)
     lhs, rhs = ((b.tf32_parts if is_tf32 else b.bf16_parts)(v, parts) for v in (dot.a, dot.b))
     one = tt.InputPrecision.tf32 if is_tf32 else tt.InputPrecision.ieee

@@ -67,7 +67,7 @@ def _yield_value(select: Any, branch: Any) -> bool:
     """Rule *yield*."""
     if not select.is_before(branch) or not all(_is_after(user, branch) for user in select.results[0].users):
         return False
-    if not may_change("hand on", select):
+    if not may_change("yield", select):
         return False
     if branch.else_block is None:
         branch.add_else()

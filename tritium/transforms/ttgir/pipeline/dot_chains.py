@@ -1,6 +1,6 @@
 """Schedule the first of two chained dots an iteration ahead, as in attention.
 
-    %s = warp_group_dot %q, %k                          stage 2, in front of all
+    %s = warp_group_dot %q, %k                          stage 2, first of all
     %p = softmax(%s)                                    stage 2
     %o = warp_group_dot %p, %v, (%acc * %alpha)         stage 3, where it was 2
 

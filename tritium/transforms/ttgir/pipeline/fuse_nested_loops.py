@@ -187,18 +187,18 @@ def _may_move(op: Operation) -> bool:
 def _sink(loop: Any, inner: Any) -> None:
     """Sink operations that only the end of an outer iteration needs below the inner loop."""
     region = loop.regions[0]
-    behind: set[Operation] = set()
+    sunk: set[Operation] = set()
     op = inner.next
     while op is not None:
-        behind.add(op)
+        sunk.add(op)
         op = op.next
     op = inner.prev
     while op is not None:
         before = op.prev
         if op.traits & PURE and not op.regions and not is_register_dot(op):
-            if all(ancestor_in(region, user) in behind for v in op.results for user in v.users):
+            if all(ancestor_in(region, user) in sunk for v in op.results for user in v.users):
                 op.move_after(inner)
-                behind.add(op)
+                sunk.add(op)
         op = before
 
 

@@ -309,9 +309,9 @@ class _Fusion:
         b, loop, place, carried = self.b, inner.loop, self.places[k], self.inits[k]
         branch, before = None, [slot.following for slot in (place, *carried)]
         if not inner.always_runs:
-            begun = b.add(arith.CmpI(arith.CmpIPredicate.sge, self.time.arg, start))
+            started = b.add(arith.CmpI(arith.CmpIPredicate.sge, self.time.arg, start))
             not_done = b.add(arith.CmpI(arith.CmpIPredicate.slt, self.time.arg, stop))
-            branch = self.branch(b.add(arith.AndI(begun, not_done)), [v.type for v in before])
+            branch = self.branch(b.add(arith.AndI(started, not_done)), [v.type for v in before])
             b.at_end(branch.then_block)
         end: Any = loop.body.last
         for op in loop.body:

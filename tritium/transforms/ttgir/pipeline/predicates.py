@@ -101,9 +101,9 @@ def _set_optional(op: Any, name: str, value: Value) -> None:
         sizes[at] = 1
         op.attributes["operandSegmentSizes"] = DenseArrayAttr(tuple(sizes), i32)
     else:
-        behind = len(fields) - 1 - at  # all others are single
-        start = at if fields[at].arity == "?" else len(op.operands) - 1 - behind
-        size = len(op.operands) - behind - start
+        following = len(fields) - 1 - at  # all others are single
+        start = at if fields[at].arity == "?" else len(op.operands) - 1 - following
+        size = len(op.operands) - following - start
     op.set_operands([*op.operands[:start], value, *op.operands[start + size :]])
 
 

@@ -93,7 +93,7 @@ def _specialize(func: Operation, loops: list[Any], options: WarpSpecializationOp
     rings = Rings(span)
     occupancy = rings.choose_depth(wanted, func, span, occupancies(span, num_warps(first) or 4))
     if rings.depth < 1:
-        raise Refused(first, "the loads of one iteration do not fit into shared memory beside the other allocations")
+        raise Refused(first, "the loads of one iteration do not fit into shared memory with the other allocations")
     if not may_change("specialize", first):
         return False
     _emit(span, rings, occupancy)

@@ -88,8 +88,8 @@ def _tensor_registers(loop: Any, warps: int) -> int:
     """Registers of loop-carried tensors, and of results and operands of dots beside those."""
     carried = {v for v in loop.body.last.operands if isinstance(v.type, TensorType)}
     dots = [op for op in loop.body if op.__class__ is ttng.WarpGroupDot]
-    beside = {v for dot in dots for v in (dot.results[0], dot.operands[0]) if isinstance(v.type, TensorType)}
-    return sum(registers_of(v, warps) for v in carried | beside)
+    live = {v for dot in dots for v in (dot.results[0], dot.operands[0]) if isinstance(v.type, TensorType)}
+    return sum(registers_of(v, warps) for v in carried | live)
 
 
 def registers_of(value: Value, warps: int) -> int:
