@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.conversion.kernels import Kernel, poisoned
-from tests.conversion.test_ahead import row_total
+from tests.conversion.test_read_prefetch import row_total
 from tritium.backends.cpu import named_target
 from tritium.dialects import arith, scf
 

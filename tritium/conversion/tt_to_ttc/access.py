@@ -6,9 +6,9 @@ from typing import Any
 
 from ...dialects import arith, scf, tt, ttc
 from ...ir import WRITE, Memory, TensorType, Type, Value, VectorType, accessed_values, element_type, i1, i8, i64
-from .ahead import prefetch_ahead
 from .evaluate import Evaluator, evaluates
 from .lanes import Guarded, Index, Lane, Strided, Uniform, Vec
+from .read_prefetch import prefetch_reads
 
 __all__ = ["Sanitizer", "load_at", "store_at"]
 
@@ -102,8 +102,8 @@ def _vector_load(
         other_vector = w.cast(other_vector, i8, False, level)
     vector = VectorType((lanes,), element)
     if isinstance(ptr, Strided) and ptr.stride == 1:
-        if op in ev.ahead:
-            prefetch_ahead(ev, op, ptr.base, level)
+        if op in ev.prefetched:
+            prefetch_reads(ev, op, ptr.base, level)
         loaded = w.place(_load_op(op, ptr.base, vector, mask_vector, other_vector), level)
         return Vec(_from_memory(ev, loaded, element, level), level)
     gather = ttc.Gather(_pointers(ev, ptr), mask_vector, other_vector, result=_memory_type(vector), loc=op.loc)

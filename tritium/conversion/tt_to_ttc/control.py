@@ -47,11 +47,11 @@ def _mapped(lowering: TileLowering, values: Any) -> list[Value]:
     return [lowering.ev.scalars[v] for v in _scalars(values)]
 
 
-def _keep_wishes(op: LoopLike, loop: LoopLike) -> None:
-    """What a loop asks of LLVM goes with it; the hints for GPUs do not."""
-    wishes = op.attributes.get("llvm.loop_annotation")
-    if wishes is not None:
-        loop.attributes["llvm.loop_annotation"] = wishes
+def _copy_loop_annotation(op: LoopLike, loop: LoopLike) -> None:
+    """Copy LLVM's loop annotation; hints for GPUs are dropped."""
+    annotation = op.attributes.get("llvm.loop_annotation")
+    if annotation is not None:
+        loop.attributes["llvm.loop_annotation"] = annotation
 
 
 @lowers(CountedLoop)
@@ -64,7 +64,7 @@ def _for(lowering: TileLowering, op: CountedLoop) -> None:
     bounds = _mapped(lowering, op.bounds)
     loop = scf.For.build(*bounds, _mapped(lowering, op.init_args))
     loop.loc = op.loc
-    _keep_wishes(op, loop)
+    _copy_loop_annotation(op, loop)
     lowering.ev.w.place(loop)
     _bind_scalars(lowering, [op.induction_variable, *op.iter_args], loop.body.args)
     _bind(lowering, op.iter_args, buffers)
@@ -98,7 +98,7 @@ def _while(lowering: TileLowering, op: scf.While) -> None:
     inits = _mapped(lowering, op.inits)
     types = [r.type for r in _scalars(op.results)]
     loop = scf.While(inits, Region(Block([v.type for v in inits])), Region(Block(types)), results_=types, loc=op.loc)
-    _keep_wishes(op, loop)
+    _copy_loop_annotation(op, loop)
     lowering.ev.w.place(loop)
     _bind(lowering, op.before_block.args, before)
     _bind(lowering, op.results, after)
@@ -115,7 +115,7 @@ def _yield(lowering: TileLowering, op: Operation) -> None:
     branch = region_branch_of(op)
     assert branch is not None
     targets = [branch.successor_values(op, i)[0] for i in range(len(op.operands))]
-    _hand_over(lowering, targets, list(op.operands))
+    _assign_tiles(lowering, targets, list(op.operands))
     lowering.ev.w.place(scf.Yield(_mapped(lowering, op.operands)))
 
 
@@ -123,13 +123,13 @@ def _yield(lowering: TileLowering, op: Operation) -> None:
 def _condition(lowering: TileLowering, op: scf.Condition) -> None:
     parent = op.parent_op
     assert isinstance(parent, scf.While)
-    _hand_over(lowering, list(parent.results), list(op.args))
+    _assign_tiles(lowering, list(parent.results), list(op.args))
     condition = lowering.ev.scalars[op.condition]
     lowering.ev.w.place(scf.Condition(condition, _mapped(lowering, op.args)))
 
 
-def _hand_over(lowering: TileLowering, targets: list[Value], values: list[Value]) -> None:
-    """Write each tile of `values` into the buffer of its target, as if all at once."""
+def _assign_tiles(lowering: TileLowering, targets: list[Value], values: list[Value]) -> None:
+    """Parallel assignment: write each tile of `values` into the buffer of its target."""
     ev, plan = lowering.ev, lowering.plan
     moves: list[tuple[Value, Value, TileBuffer]] = []
     for target, value in zip(targets, values, strict=True):
@@ -150,7 +150,7 @@ def _hand_over(lowering: TileLowering, targets: list[Value], values: list[Value]
     lowering.flush()
     spaces = {plan.space(v.type.shape, [v]) for _, v, _ in moves}
     if len(spaces) == 1 and all(same for row in reads.values() for _, same in row):
-        _together(lowering, moves)
+        _assign_in_one_loop(lowering, moves)
         return
     later: list[tuple[Value, TileBuffer, TileBuffer]] = []
     direct: list[tuple[Value, TileBuffer]] = []
@@ -175,7 +175,7 @@ def _hand_over(lowering: TileLowering, targets: list[Value], values: list[Value]
             ev.buffers[value] = before
 
 
-def _together(lowering: TileLowering, moves: list[tuple[Value, Value, TileBuffer]]) -> None:
+def _assign_in_one_loop(lowering: TileLowering, moves: list[tuple[Value, Value, TileBuffer]]) -> None:
     """One loop: all new elements of a chunk are computed before any is written."""
     ev = lowering.ev
     values = [v for _, v, _ in moves]
@@ -196,15 +196,15 @@ def _together(lowering: TileLowering, moves: list[tuple[Value, Value, TileBuffer
 
 @lowers(cf.Br)
 def _br(lowering: TileLowering, op: cf.Br) -> None:
-    _hand_over(lowering, list(op.dest.args), list(op.dest_operands))
+    _assign_tiles(lowering, list(op.dest.args), list(op.dest_operands))
     target = lowering.blocks[op.dest]
     lowering.ev.w.place(cf.Br(_mapped(lowering, op.dest_operands), target))
 
 
 @lowers(cf.CondBr)
 def _cond_br(lowering: TileLowering, op: cf.CondBr) -> None:
-    """Tiles are handed to both sides: a block that is not taken does not look at its buffers."""
-    _hand_over(lowering, [*op.true_dest.args, *op.false_dest.args], [*op.true_operands, *op.false_operands])
+    """Tiles are assigned on both sides: a block that is not taken does not read its buffers."""
+    _assign_tiles(lowering, [*op.true_dest.args, *op.false_dest.args], [*op.true_operands, *op.false_operands])
     blocks = lowering.blocks
     lowering.ev.w.place(
         cf.CondBr(

@@ -118,16 +118,16 @@ def _all_true(lowering: TileLowering, v: Value) -> Value:
 
 @lowers(tt.Print)
 def _print(lowering: TileLowering, op: tt.Print) -> None:
-    pointers, shapes, rooms, types = [], [], [], []
+    pointers, shapes, capacities, types = [], [], [], []
     ev = lowering.ev
     for v, shown in zip(op.args, op.shown()):
         shape = v.type.shape if isinstance(v.type, TensorType) else ()
         buffer = lowering.materialized(v) if shape else _scalar_buffer(lowering, v)
         pointers.append(ev.w.place(ttc.Address(buffer.base, ev.w.number(0))))
         shapes += [len(shape), *shown]
-        rooms += [len(shape), *shape]
+        capacities += [len(shape), *shape]
         types.append(str(element_type(v.type)).replace(" ", ""))
-    larger = tuple(rooms) if rooms != shapes else None
+    larger = tuple(capacities) if capacities != shapes else None
     names = " ".join(types)
     print_op = ttc.Print(op.prefix, op.hex, pointers, tuple(shapes), names, op.isSigned, larger, loc=op.loc)
     if "tt.format" in op.attributes:

@@ -1,4 +1,4 @@
-"""The value of a tile at some lanes: producers are written out into the loop of their consumer.
+"""Evaluation of tiles at an index: producers are emitted into the loop of their consumer.
 
 `Evaluator.at(value, index)` gives the lanes of a tile at an index (one lane form a dimension). Values that have a
 buffer are read from it; others are computed from their operands at the index those are needed at, which is where
@@ -61,7 +61,7 @@ class PointerTile(Protocol):
 
 
 class Evaluator:
-    """Knows, for the values of the tile program, the scalars and buffers that stand for them now."""
+    """Maps values of the tile program to the scalars and buffers that hold them, and emits the others on demand."""
 
     def __init__(self, writer: Writer, affinity: Affinity) -> None:
         self.w = writer
@@ -72,8 +72,8 @@ class Evaluator:
         self.sanitizer: AccessChecker | None = None
         self.assumed: frozenset[Operation] = frozenset()  # comparisons known to hold here (versions.py)
         self.staged: dict[tt.Load, PointerTile] = {}  # loads that read through other pointers now (overlap.py)
-        self.ahead: frozenset[tt.Load] = frozenset()  # loads whose lines are asked for here, and those
-        self.streamed: set[tt.Load] = set()  # for which a loop does so already (ahead.py)
+        self.prefetched: frozenset[tt.Load] = frozenset()  # loads that prefetch here, and those
+        self.streamed: set[tt.Load] = set()  # that did in an earlier loop (read_prefetch.py)
 
     def at(self, value: Value, index: Index) -> Lane:
         """The lanes of `value` at `index`; for a scalar value the index is ignored."""
@@ -91,9 +91,9 @@ class Evaluator:
         return None
 
     def _chain(self, value: Value, index: Index) -> Lane:
-        """The lanes of `value`, those of the elementwise operations in front of it first.
+        """The lanes of `value`; those of the elementwise operations it depends on are emitted first.
 
-        Unrolled loops make chains of thousands of these, deeper than calls may be nested.
+        An explicit stack, as unrolled loops make chains of thousands of them, deeper than Python's recursion limit.
         """
         waiting, entered = [value], set()
         while True:
@@ -250,7 +250,7 @@ def _guarded(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
 
 
 def _strided(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
-    """Sums, products and extensions of strided lanes are strided."""
+    """Additions, multiplications and extensions of strided lanes are strided."""
     if any(isinstance(lane, Guarded) for lane in lanes):
         return _guarded(ev, op, lanes)
     if not any(isinstance(lane, Strided) for lane in lanes) or any(isinstance(lane, Vec) for lane in lanes):

@@ -16,7 +16,6 @@ from ...support import UnsupportedOperation
 from ..llvm.dot import CPUFeatures
 from ..lowerings import Lowerings
 from .access import Sanitizer, store_at
-from .ahead import streams_of
 from .buffers import TileBuffer
 from .context import LoweringContext
 from .evaluate import zero_index
@@ -25,10 +24,11 @@ from .lanes import Index
 from .nests import run_nest
 from .peel import peel_for
 from .plan import inlinable
-from .prefetch import prefetch, store_of
+from .read_prefetch import streaming_loads
 from .reduce import ReduceItem, emit_reductions, vectorizable
 from .space import Space
 from .versions import versioned
+from .write_prefetch import prefetch_writes, prefetchable_store
 from .writer import Writer
 
 __all__ = ["LOWERINGS", "TileLowering", "lowers"]
@@ -200,18 +200,18 @@ class TileLowering(LoweringContext):
 
         filled = [v for v, _ in group.fills]
         last = group.reductions[-1].op if group.reductions else None
-        store = store_of(self, filled, last) if filled and last is not None else None
+        store = prefetchable_store(self, filled, last) if filled and last is not None else None
 
         def fill(index: Index) -> None:
             if store is not None:
-                prefetch(self, store, index)
+                prefetch_writes(self, store, index)
             for value, buffer in group.fills:
                 buffer.write(ev.w, index, ev.at(value, index), ev.lanes)
 
         if group.reductions:
             values = [v for item in group.reductions for v in item.sources]
             peel = peel_for(self, [*filled, *values], group.space, tuple(filled))
-            streams = streams_of(self, [*filled, *values], group.space, tuple(filled))
+            streams = streaming_loads(self, [*filled, *values], group.space, tuple(filled))
             emit_reductions(ev, group.space, group.reductions, fill, peel, streams)
         else:
             versioned(self, filled, group.space, lambda peel: run_nest(ev, group.space, fill, peel), tuple(filled))

@@ -1,10 +1,10 @@
-"""Loads inlined into the loop of a store: what if they read what it writes?
+"""Run-time checks of overlap between a store and the loads inlined into its loop.
 
-In the tile program the whole load comes before the whole store. In one loop, a chunk stored early may be loaded
-late. That is harmless when both touch the same address at the same index, or different memory, and that is nearly
-always so; whether it is, is known only when the pointers are. So the address ranges are compared before the loop
-(some ten scalar instructions a program), and if they overlap in another way, the tile is first copied to scratch
-memory and the loop reads it there: the same loop, through other pointers and strides.
+In the tile program the whole load precedes the whole store. In one loop, an element may be loaded after it was stored.
+That is harmless if both access the same address at the same index, or different memory, which is nearly always so but
+known only at run time. So the address ranges are compared before the loop (about ten scalar instructions per program),
+and if they overlap otherwise, the tile is first copied to scratch memory and the loop reads it there: the same loop,
+with other pointers and strides.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def conflicts(lowering: LoweringContext, op: tt.Store) -> list[Overlap]:
 
 @contextmanager
 def staged_loads(lowering: LoweringContext, overlaps: list[Overlap]) -> Iterator[None]:
-    """Make the loads see memory as it was before the loop: from a copy, if they conflict with its store."""
+    """Make the loads read memory as it was before the loop: from a copy, if they conflict with its store."""
     ev = lowering.ev
     staged = _stage(lowering, overlaps) if overlaps else {}
     ev.staged.update(staged)
@@ -154,7 +154,7 @@ def _choose(w: Any, conflict: Value, staged: int, direct: int | Value) -> int | 
 
 
 def _scratch(lowering: LoweringContext, overlap: Overlap) -> TileBuffer:
-    """Room for the tile with its contiguous dimension fastest, so that stride 1 stays 1."""
+    """A scratch buffer for the tile with its contiguous dimension fastest, so that stride 1 stays 1."""
     ty, form = overlap.load.result.type, lowering.plan.affinity.of(overlap.load.ptr)
     assert form is not None
     buffer = TileBuffer.allocate(lowering.alloc, ty, stored_type(ty.element))

@@ -1,17 +1,17 @@
-"""Which tiles get scratch memory, and along which dimension a loop nest runs in vectors.
+"""The fusion plan of a function: which tiles are buffered in scratch memory, and the vectorized axis of a loop nest.
 
-Every tile value either *is computed where it is used* (inlined into its consumers' loops) or *has a buffer* filled
-where it is defined. Rules, by what goes wrong otherwise:
+Every tile value is either *inlined* into the loops of its consumers or *buffered*: computed where it is defined and
+written to scratch memory. Rules:
 
-- P1  A load whose consumers do not all stand in its own block, or with a write between it and its last consumer, is
-      buffered: memory may have changed by then.
-- P2  A load that feeds a store is inlined into the store's loop only if both addresses are affine (the overlap of
-      the two ranges is then checked at run time) and none stands there twice; into an atomic's never.
-- P3  A value whose computation costs more than a pass through the first-level cache (a math function, a division, a
-      gather) is buffered if it would be computed more than once: several consumers, or repeated by a broadcast.
-- P4  What is indexed at random (`tt.gather`), or reshaped so that vectors would break, is buffered unless affine.
-- P5  What `MAX_DEPTH` operations that change the index stand behind is buffered unless affine: each is a call inside
-      the call for the one behind it, and calls cannot be nested at will.
+- P1  A load is buffered if a consumer is in another block, or if a write is between it and its last consumer: memory
+      may have changed by then.
+- P2  A load that feeds a store is inlined into the loop of the store only if both addresses are affine (the overlap of
+      the two ranges is then checked at run time) and none occurs twice; never into the loop of an atomic.
+- P3  A value that is more expensive than a store to and a load from L1 (a math function, a division, a gather) is
+      buffered if it would be computed more than once: by several consumers, or repeated by a broadcast.
+- P4  The source of a `tt.gather`, or of a reshape that would break vectors, is buffered unless affine.
+- P5  A value that `MAX_DEPTH` index-changing operations depend on is buffered unless affine: each is a nested call of
+      the evaluator, and the depth of recursion is limited.
 
 Affine integers and pointers cost nothing and are never buffered.
 """
@@ -80,9 +80,9 @@ def inlinable(op: Operation | None) -> bool:
 
 @dataclass
 class _Use:
-    """Who ends up computing a value: consumers that are loops of their own, and whether a broadcast repeats it.
+    """The uses of a value: consumers with loops of their own, and whether a broadcast repeats it.
 
-    `depth` is how many operations that change the index are between.
+    `depth` is the number of index-changing operations in between.
     """
 
     roots: set[Operation] = field(default_factory=set)
@@ -100,7 +100,7 @@ class Plan:
     buffered: set[Value] = field(default_factory=set)
     uses: dict[Value, _Use] = field(default_factory=dict)
     costs: dict[Value, int] = field(default_factory=dict)
-    reached: dict[Any, Any] = field(default_factory=dict)  # what `accesses` has answered
+    reached: dict[Any, Any] = field(default_factory=dict)  # results of `accesses`
 
     # -- vectors ----------------------------------------------------------------------------------------------
 
@@ -143,9 +143,9 @@ class Plan:
         seen: Any,
         computing: tuple[Value, ...],
     ) -> None:
-        waiting = [(value, dims)]
-        while waiting:
-            v, dims = waiting.pop()
+        worklist = [(value, dims)]
+        while worklist:
+            v, dims = worklist.pop()
             if (v, dims) in seen or not isinstance(v.type, TensorType):
                 continue
             seen.add((v, dims))
@@ -162,7 +162,7 @@ class Plan:
                 widths.append(_bytes(v))
                 self._vote_access(op.ptr, dims, votes, 2)
             inner = ((operand, _operand_dims(op, operand, dims)) for operand in op.operands)
-            waiting += [(operand, found) for operand, found in inner if found is not None]
+            worklist += [(operand, found) for operand, found in inner if found is not None]
 
     def _vote_access(self, ptr: Value, dims: tuple[int | None, ...], votes: list[int], weight: int) -> None:
         if not isinstance(ptr.type, TensorType):
@@ -235,7 +235,7 @@ class Plan:
     ) -> dict[tuple[Value, tuple[int | None, ...]], None]:
         """Every tile that computing `values` reaches, with the loop dimension that each of its dimensions follows.
 
-        Several questions are asked about each loop, so the answer is kept.
+        Cached, as each loop is analyzed several times.
         """
         key = (*values, computing)
         if key not in self.reached:
@@ -247,10 +247,10 @@ class Plan:
     ) -> dict[tuple[Value, tuple[int | None, ...]], None]:
         reached: dict[tuple[Value, tuple[int | None, ...]], None] = {}
 
-        waiting = [(v, tuple(range(len(v.type.shape))) if isinstance(v.type, TensorType) else ()) for v in values]
-        waiting.reverse()
-        while waiting:
-            v, dims = waiting.pop()
+        worklist = [(v, tuple(range(len(v.type.shape))) if isinstance(v.type, TensorType) else ()) for v in values]
+        worklist.reverse()
+        while worklist:
+            v, dims = worklist.pop()
             if (v, dims) in reached:
                 continue
             reached[v, dims] = None
@@ -259,7 +259,7 @@ class Plan:
             assert v.defining_op is not None
             for operand in reversed(v.defining_op.operands):
                 inner = _operand_dims(v.defining_op, operand, dims) if isinstance(operand.type, TensorType) else ()
-                waiting.append((operand, inner if inner is not None else ()))
+                worklist.append((operand, inner if inner is not None else ()))
         return reached
 
 
@@ -311,7 +311,7 @@ def make_plan(region_blocks: list[Block], affinity: Affinity, hopeful: Affinity,
     for op in reversed(ops):
         if inlinable(op):
             for r in op.results:
-                _decide(plan, op, r)
+                _decide_buffering(plan, op, r)
     return plan
 
 
@@ -333,7 +333,7 @@ def _cost(plan: Plan, op: Operation, result: Value) -> int:
     return own + sum(plan.costs.get(v, 0) for v in set(op.operands))
 
 
-def _decide(plan: Plan, op: Operation, result: Value) -> None:
+def _decide_buffering(plan: Plan, op: Operation, result: Value) -> None:
     use = _Use()
     for user in result.users:
         if not inlinable(user):
@@ -359,7 +359,7 @@ def _decide(plan: Plan, op: Operation, result: Value) -> None:
 def _needs_buffer(plan: Plan, op: Operation, result: Value, use: _Use) -> bool:
     if plan.hopeful.of(result) is not None or not use.roots:
         return False
-    if use.depth >= MAX_DEPTH or (isinstance(op, tt.Load) and not _may_wait(plan, op, use)):
+    if use.depth >= MAX_DEPTH or (isinstance(op, tt.Load) and not _may_load_late(plan, op, use)):
         return True
     if not isinstance(op, tt.Load) and plan.costs[result] == 0:
         return False
@@ -387,8 +387,8 @@ def _outermost(op: Operation, block: Block | None) -> Operation | None:
     return at
 
 
-def _may_wait(plan: Plan, op: tt.Load, use: _Use) -> bool:
-    """P1 and P2: may this load be done in the loops of its consumers instead of here?"""
+def _may_load_late(plan: Plan, op: tt.Load, use: _Use) -> bool:
+    """P1 and P2: whether this load may be inlined into the loops of its consumers."""
     if op.isVolatile or any(r.parent is not op.parent for r in use.roots):
         return False
     waiting = set(use.roots)

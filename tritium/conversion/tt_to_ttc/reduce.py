@@ -25,13 +25,13 @@ from ...ir import (
     i1,
 )
 from ...support import InternalError
-from .ahead import BYTES_EACH, element_bytes
 from .buffers import TileBuffer
 from .evaluate import Evaluator, zero_index
 from .extremes import Extreme
 from .lanes import Index, Lane, Strided, Uniform, Vec
 from .nests import outer_loops
 from .peel import Peel
+from .read_prefetch import BYTES_PER_PREFETCH, element_bytes
 from .space import Space
 
 __all__ = ["ReduceItem", "apply_region", "emit_reductions", "identity_of", "vectorizable"]
@@ -49,9 +49,9 @@ def vectorizable(op: tt.Reduce | tt.Scan) -> bool:
 
 
 class ReduceItem:
-    """One `tt.reduce` waiting to be written, with the buffers of its results (None for scalars).
+    """A pending `tt.reduce` with the buffers of its results (None for scalars).
 
-    `extreme` says how it is computed if it is the maximum or minimum of floats.
+    `extreme` is set for the maximum or minimum of floats.
     """
 
     def __init__(self, op: tt.Reduce, outputs: list[TileBuffer | None], extreme: Extreme | None) -> None:
@@ -65,13 +65,13 @@ class ReduceItem:
         return self.op.srcs
 
     def identities(self) -> list[tuple[float | int, Type]] | None:
-        """Values that change nothing, one a source, if the combination is a single well-known op."""
+        """The identity elements, one per source, if the combination is a single well-known op."""
         found = identity_of(self.op)
         return None if found is None else [found]
 
 
 def identity_of(op: tt.Reduce | tt.Scan) -> tuple[float | int, Type] | None:
-    """The value that changes nothing, and its type, if one tile is combined by a single well-known op."""
+    """The identity element and its type, if one tile is combined by a single well-known op."""
     ops = list(op.combine.block)
     if len(ops) != 2 or len(ops[0].operands) != 2 or set(ops[0].operands) != set(op.combine.block.args):
         return None
@@ -121,7 +121,7 @@ def emit_reductions(
 ) -> None:
     """Write the loops of reductions over one space; `also` is run at each index, for tiles buffered on the way.
 
-    `peel` cuts loops over the vector axis, where lines of `streams` are asked for ahead.
+    `peel` splits loops over the vector axis, where `streams` are prefetched.
     """
     before, ev.lanes = ev.lanes, space.lanes
     _Reduction(ev, space, items, also, peel, streams).run()
@@ -147,10 +147,10 @@ class _Reduction:
         self.unroll = 1 if self.in_order else min(UNROLL, self.chunks)
         self.streams = streams if self.across and not self.in_order else frozenset()
         self.extremes: dict[ReduceItem, Extreme] = {}  # that are followed now
-        self.turns = 1  # of all accumulators in an iteration: as many as take one line in four
+        self.unrolled_chunks = 1  # per accumulator and iteration: as many as take one line in four
         if self.streams:
             at_once = max(element_bytes(op.ptr) for op in self.streams) * space.lanes * self.unroll
-            self.turns = max(1, BYTES_EACH // at_once)
+            self.unrolled_chunks = max(1, BYTES_PER_PREFETCH // at_once)
 
     def run(self) -> None:
         if self.across:
@@ -161,7 +161,7 @@ class _Reduction:
     # -- along the vector axis --------------------------------------------------------------------------------
 
     def _across_lanes(self, outer: list[Lane]) -> None:
-        count = self.unroll * self.turns
+        count = self.unroll * self.unrolled_chunks
         extent, step = self.space.shape[self.dim], self.space.lanes * count
 
         def at(base: Lane) -> list[Index]:
@@ -169,7 +169,7 @@ class _Reduction:
 
         self._follow_extremes(compare=bool(self.streams) and extent > step)
         totals = self._joined(self._accumulate(at, extent, step))
-        totals = self._surely(totals, lambda base: [self._chunk(outer, base, 0)])
+        totals = self._resolve_doubtful(totals, lambda base: [self._chunk(outer, base, 0)])
         self._finish(outer, totals)
 
     def _follow_extremes(self, compare: bool) -> None:
@@ -185,13 +185,13 @@ class _Reduction:
             totals = [self._combine(totals[u], totals[u + width], self.ev.lanes) for u in range(width)]
         return totals[0] if self.in_order else self._horizontal(totals[0])
 
-    def _surely(self, totals: list[list[Value]], at: Callable[[Lane], list[Index]]) -> list[list[Value]]:
-        """The results that scalar totals are, those in doubt reckoned again: chunk by chunk, `at` says of which
-        elements."""
+    def _resolve_doubtful(self, totals: list[list[Value]], at: Callable[[Lane], list[Index]]) -> list[list[Value]]:
+        """The results of scalar totals; doubtful ones are recomputed chunk by chunk over the elements `at` some
+        base."""
         results, compared = self._results(totals), [item for item, e in self.extremes.items() if e.compares]
         for item in compared:
             place = self.items.index(item)
-            results[place] = self._again_if_doubtful(item, totals[place], results[place][0], at)
+            results[place] = self._recompute_if_doubtful(item, totals[place], results[place][0], at)
         return results
 
     def _results(self, totals: list[list[Value]]) -> list[list[Value]]:
@@ -199,13 +199,13 @@ class _Reduction:
         followed = [self.extremes.get(item) for item in self.items]
         return [[e.result(self.ev.w, t)] if e is not None else t for e, t in zip(followed, totals)]
 
-    def _again_if_doubtful(
+    def _recompute_if_doubtful(
         self, item: ReduceItem, state: list[Value], result: Value, at: Callable[[Lane], list[Index]]
     ) -> list[Value]:
         w, extreme = self.ev.w, self.extremes[item]
         branch = w.branch(extreme.doubtful(w, state), [extreme.type])
-        kept = (self.items, self.also, self.streams, self.peel, self.turns, self.extremes)
-        self.items, self.also, self.streams, self.peel, self.turns = [item], _nothing, frozenset(), None, 1
+        kept = (self.items, self.also, self.streams, self.peel, self.unrolled_chunks, self.extremes)
+        self.items, self.also, self.streams, self.peel, self.unrolled_chunks = [item], _nothing, frozenset(), None, 1
         self._follow_extremes(compare=False)
         with w.conditional(branch.then_block, branch):
             again = self._joined(self._accumulate(at, self.space.shape[self.dim], self.space.lanes))
@@ -213,7 +213,7 @@ class _Reduction:
         assert branch.else_block is not None
         with w.conditional(branch.else_block, branch):
             w.place(scf.Yield([result]))
-        self.items, self.also, self.streams, self.peel, self.turns, self.extremes = kept
+        self.items, self.also, self.streams, self.peel, self.unrolled_chunks, self.extremes = kept
         return list(branch.results)
 
     def _chunk(self, outer: list[Lane], base: Lane, u: int) -> Index:
@@ -227,7 +227,7 @@ class _Reduction:
         """Totals by accumulator, item and source, over coordinates 0, step, … < extent."""
         w = self.ev.w
         indices = at(zero_index(self.ev))
-        side_by_side = len(indices) // self.turns
+        side_by_side = len(indices) // self.unrolled_chunks
         start, first = self._identity_totals(side_by_side), 0
         if start is None or extent == step:
             parts = [self._states(item) for item in self._parts(indices[:side_by_side])]
@@ -253,7 +253,7 @@ class _Reduction:
         step: int,
         streams: frozenset[tt.Load] = frozenset(),
     ) -> list[list[list[Value]]]:
-        """One loop that goes on from the totals `start`."""
+        """One loop that continues from the totals `start`."""
         w = self.ev.w
         flat = [v for acc in start for item in acc for v in item]
         with w.loop(lower, upper, w.number(step), flat) as loop:
@@ -266,8 +266,8 @@ class _Reduction:
     def _added(
         self, totals: list[list[list[Value]]], indices: list[Index], streams: frozenset[tt.Load] = frozenset()
     ) -> list[list[list[Value]]]:
-        """What is at the indices combined with the totals, a turn of all accumulators after another."""
-        self.ev.ahead, width = streams, 1 if self.in_order else self.ev.lanes
+        """Combine the elements at the indices with the totals, one round of all accumulators after another."""
+        self.ev.prefetched, width = streams, 1 if self.in_order else self.ev.lanes
         for first in range(0, len(indices), len(totals)):
             new = self._parts(indices[first : first + len(totals)])
             totals = [self._combine(a, b, width) for a, b in zip(totals, new)]
@@ -308,7 +308,7 @@ class _Reduction:
         for index in indices:
             self.also(index)
             out.append([[self._register(self.ev.at(v, index)) for v in item.sources] for item in self.items])
-            self.ev.ahead = frozenset()  # lines are asked for once an iteration
+            self.ev.prefetched = frozenset()  # one prefetch per iteration
         return out
 
     def _regroup(self, flat: list[Value], like: list[list[list[Value]]]) -> list[list[list[Value]]]:
@@ -397,7 +397,7 @@ class _Reduction:
 
 
 def _nothing(index: Index) -> None:
-    """What else a loop does that only reckons again."""
+    """No further effect, for a loop that only recomputes."""
 
 
 def apply_region(

@@ -1,14 +1,14 @@
-"""Two versions of a loop nest: one for the usual case, with nothing in its way, and one for all cases.
+"""Loop versioning: a fast version of a loop nest for the usual case, and a general one.
 
-What stands in the way of plain vector code is nearly always false, and whether it is can be told before the loop:
+The conditions that prevent plain vector code are nearly always false, and can be tested before the loop:
 
 - a mask `offsets < n` that cuts nothing off, as in all programs but the last of a grid;
 - a sum that wraps around before it is extended to 64 bits;
 - a remainder `(start + arange) % n` that does not wrap around within the tile;
 - a load that overlaps the store of its loop otherwise than element by element (`overlap.py`).
 
-If none of them applies, the nest runs without masks, with affine addresses and on the memory itself. Plain stores of
-whole cache lines also spare the memory system from reading them first: a vector add of 2^24 elements took 7.4 ms
+If none of them holds, the nest runs without masks, with affine addresses and without copies. Plain stores of whole
+cache lines also avoid reading them first: a vector add of 2^24 elements took 7.4 ms
 instead of 11.4 (Zen 5, 2026-11).
 """
 
@@ -40,9 +40,9 @@ def versioned(
     computing: tuple[Value, ...] = (),
     store: tt.Store | None = None,
 ) -> None:
-    """Write the nest of `emit`, which computes `values` over `space`; twice if that is worth while.
+    """Emit the nest of `emit`, which computes `values` over `space`; in two versions if profitable.
 
-    Where masks along the vector axis are all there is, the loop is cut in two instead (`peel.py`): `emit` is told how.
+    Where masks along the vector axis are all there is, the loop is peeled instead (`peel.py`): `emit` gets the peel.
     """
     plan, ev = lowering.plan, lowering.ev
     overlaps = conflicts(lowering, store) if store is not None else []

@@ -1,11 +1,11 @@
-"""Asking for the lines of an output early, while there is arithmetic to hide the wait behind.
+"""Prefetch of output cache lines for writing, in a loop whose arithmetic hides the latency.
 
     e = exp(x - max)        one loop: fills a scratch tile, sums it
-    store(y, e / sum)       another: nothing to do but wait for the lines of y
+    store(y, e / sum)       another: bound by the cache misses of y
 
-A store to memory that is not in cache first reads the line it goes to. When a tile that a reduction's loop fills is
-only scaled and stored afterwards, that loop prefetches the store's lines for writing. A hint changes no result, and one
-beyond the end of an array is ignored by the processor.
+A store to memory that is not in cache first reads the cache line (write allocation). When a tile that a reduction's
+loop fills is only scaled and stored afterwards, that loop prefetches the lines of the store for writing. A prefetch
+changes no result, and one beyond the end of an array is ignored.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from ...ir import PURE, TRAPS, Operation, TensorType, Value, element_type
 from .context import LoweringContext
 from .lanes import Index, Strided
 
-__all__ = ["prefetch", "store_of"]
+__all__ = ["prefetch_writes", "prefetchable_store"]
 
-LEAST_BYTES, MOST_BYTES = 4096, 16384
-"""Smaller tiles are in the first cache after a glance; of larger ones, input, scratch and output do not fit it together
-(softmax of 2048 columns gains a fourth, of 4096 nothing or a little, of 8192 it would lose a fourth)."""
+MIN_BYTES, MAX_BYTES = 4096, 16384
+"""Smaller tiles gain nothing; of larger ones, input, scratch and output exceed L1 (softmax of 2048 columns gains a
+fourth, of 4096 nothing or a little, of 8192 it would lose a fourth)."""
 
 
-def store_of(lowering: LoweringContext, filled: list[Value], last: Operation | None) -> tt.Store | None:
+def prefetchable_store(lowering: LoweringContext, filled: list[Value], last: Operation | None) -> tt.Store | None:
     """The next store after `last` in its block that writes one of the tiles `filled`, element by element, if its
-    address can be reckoned already."""
+    address can be computed already."""
     at = last.next if last is not None else None
     while at is not None and not isinstance(at, tt.Store):
         if at.regions and not isinstance(at, tt.Reduce):
@@ -36,7 +36,7 @@ def store_of(lowering: LoweringContext, filled: list[Value], last: Operation | N
     form = lowering.plan.affinity.of(at.ptr)
     identity = tuple(range(at.ptr.type.rank))
     bytes_stored = at.ptr.type.numel * getattr(element_type(at.value.type), "width", 64) // 8
-    if form is None or form.pointer is None or not LEAST_BYTES <= bytes_stored <= MOST_BYTES:
+    if form is None or form.pointer is None or not MIN_BYTES <= bytes_stored <= MAX_BYTES:
         return None
     if not any((v, identity) in lowering.plan.accesses([at.value]) for v in filled):
         return None
@@ -56,7 +56,7 @@ def _leaves(s: Sym) -> list[Value]:
 
 
 def _available(lowering: LoweringContext, value: Value, depth: int) -> bool:
-    """True when a scalar exists, or now does: pure operations on scalars may be done ahead of their turn."""
+    """True if a scalar is lowered already or can be lowered now: pure scalar operations may be hoisted."""
     if value in lowering.ev.scalars:
         return True
     op = value.defining_op
@@ -70,8 +70,8 @@ def _available(lowering: LoweringContext, value: Value, depth: int) -> bool:
     return True
 
 
-def prefetch(lowering: LoweringContext, store: tt.Store, index: Index) -> None:
-    """Ask for the lines that `store` will write at `index`."""
+def prefetch_writes(lowering: LoweringContext, store: tt.Store, index: Index) -> None:
+    """Prefetch the cache lines that `store` writes at `index`."""
     lane = lowering.ev.at(store.ptr, index)
     if isinstance(lane, Strided) and lane.stride == 1:
         lowering.ev.w.place(ttc.Prefetch(lane.base))
