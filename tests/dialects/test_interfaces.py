@@ -5,8 +5,15 @@ import pytest
 import tritium.dialects.all
 from tritium.dialects import amdg, tt, ttg, ttng
 from tritium.ir import (
+    CAST,
+    ELEMENTWISE,
+    EXTENDS,
     OPS,
+    PURE,
     READ,
+    REARRANGES,
+    REMATERIALIZABLE,
+    REPEATS,
     WRITE,
     Completion,
     DotLike,
@@ -15,6 +22,8 @@ from tritium.ir import (
     ViewLike,
     WaitLike,
     accessed_values,
+    element_type,
+    f32,
     is_descriptor_load,
     is_descriptor_store,
     is_global_load,
@@ -118,3 +127,36 @@ def test_loads_by_descriptor_are_global_loads_and_stores_are_not():
     assert not any(map(is_global_load, stores))
     assert [is_descriptor_store(op) for op in stores] == [True, True, True, False]
     assert not is_global_load(None) and not is_global_load(ttg.LocalLoad.create([], []))
+
+
+@pytest.mark.parametrize(
+    ("trait", "implied"),
+    [(REPEATS, REARRANGES), (REARRANGES, PURE), (EXTENDS, CAST), (CAST, PURE | ELEMENTWISE), (REMATERIALIZABLE, PURE)],
+)
+def test_traits_imply_others(trait, implied):
+    ops = [op for op in OPS.values() if op.traits & trait]
+    assert len(ops) > 2 and all(op.traits & implied == implied for op in ops)
+
+
+def test_rearranging_ops_keep_the_element_type():
+    module = parse_module(REARRANGED)
+    for op in module.walk():
+        if op.traits & REARRANGES:
+            assert {element_type(v.type) for v in (*op.operands, *op.results)} == {f32}
+    assert {type(op) for op in module.walk() if op.traits & REARRANGES} == {
+        op for name, op in OPS.items() if op.traits & REARRANGES and name.startswith("tt.")
+    }
+
+
+REARRANGED = """
+tt.func @f(%x: f32) {
+  %a = tt.splat %x : f32 -> tensor<8xf32>
+  %b = tt.expand_dims %a {axis = 0 : i32} : tensor<8xf32> -> tensor<1x8xf32>
+  %c = tt.broadcast %b : tensor<1x8xf32> -> tensor<4x8xf32>
+  %d = tt.trans %c {order = array<i32: 1, 0>} : tensor<4x8xf32> -> tensor<8x4xf32>
+  %e = tt.reshape %d : tensor<8x4xf32> -> tensor<32xf32>
+  %g = tt.join %e, %e : tensor<32xf32> -> tensor<32x2xf32>
+  %h, %i = tt.split %g : tensor<32x2xf32> -> tensor<32xf32>
+  tt.return
+}
+"""

@@ -11,7 +11,17 @@ from typing import Any
 
 from ..dialects import arith, tt, ttg
 from ..dialects.tt_types import PointerType
-from ..ir import ArrayAttr, DenseElementsAttr, IntegerAttr, TensorType, Type, element_type, shape_of
+from ..ir import (
+    EXTENDS,
+    REARRANGES,
+    ArrayAttr,
+    DenseElementsAttr,
+    IntegerAttr,
+    TensorType,
+    Type,
+    element_type,
+    shape_of,
+)
 from .axis_facts import ANY_DIVISOR, AxisInfo, constant, power_of, rank_of, sizes_of, unknown
 
 __all__ = ["RULES"]
@@ -145,9 +155,6 @@ def _shift_left(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
     return AxisInfo([1] * a.rank, divisibility, _groups(a, b), None, *_signs(a))
 
 
-_REPEATS = (tt.Splat, tt.Broadcast, tt.ExpandDims, tt.Reshape, ttg.ConvertLayout, arith.ExtSI, arith.ExtUI)
-
-
 def _is_nonzero(value: Any, depth: int = 16) -> bool:
     """Whether an integer is known not to be 0, which every integer divides: x // 0 is x, and x % 0 is 0.
 
@@ -159,8 +166,8 @@ def _is_nonzero(value: Any, depth: int = 16) -> bool:
         return _is_nonzero_argument(value, depth)
     if isinstance(op, arith.Constant):
         return bool(op.splat_value())
-    if depth and isinstance(op, _REPEATS):
-        return _is_nonzero(op.operands[0], depth - 1)
+    if depth and op.traits & (REARRANGES | EXTENDS):
+        return all(_is_nonzero(v, depth - 1) for v in op.operands)
     if depth and isinstance(op, (arith.MulI, arith.Select)):
         return all(_is_nonzero(v, depth // 2) for v in op.operands[-2:])
     return False

@@ -25,6 +25,8 @@ from ..dialects.constraints import is_float
 from ..dialects.tt_types import InputPrecision, PointerType, TensorDescType
 from ..dialects.ttg_memory import element_bits
 from ..ir import (
+    CAST,
+    CONSTANT,
     READ,
     WRITE,
     Attribute,
@@ -278,7 +280,7 @@ class _Walk:
             for what, kind, number in cost(op):
                 self.counts[what, kind] += number * times
         elif op.results and is_float[op.results[0].type] and op.name.partition(".")[0] in ("arith", "math"):
-            if not isinstance(op, _FREE):
+            if not op.traits & (CONSTANT | CAST) and not isinstance(op, (arith.Select, arith.NegF)):
                 ty = op.results[0].type
                 number = 2 if isinstance(op, math.Fma) else 1
                 self.counts["flop", f"f{element_bits(ty)}"] += number * _elements(ty) * times
@@ -397,8 +399,6 @@ _FLOW: dict[type, Callable[[_Walk, Any, int], None]] = {
     tt.GetProgramId: _Walk.program_id,
     tt.GetNumPrograms: _Walk.num_programs,
 }
-
-_FREE = (arith.Constant, arith.Select, arith.Bitcast, arith.ExtF, arith.TruncF, arith.SIToFP, arith.UIToFP, arith.NegF)
 
 Costs = Iterable[tuple[str, str, int]]
 

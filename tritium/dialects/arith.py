@@ -11,6 +11,7 @@ from ..ir import (
     ELEMENTWISE,
     MATERIALIZERS,
     PURE,
+    REMATERIALIZABLE,
     SAME_TYPE,
     TRAPS,
     AnyAttr,
@@ -169,13 +170,11 @@ class CmpFPredicate(enum.IntEnum):
 
 CmpIField = enum_field(CmpIPredicate, i64)
 CmpFField = enum_field(CmpFPredicate, i64)
-
-
 NUMBERS = (IntegerAttr, FloatAttr, DenseElementsAttr)
 """The attributes that `arith.constant` may have for its value."""
 
 
-class Constant(Op, name="arith.constant", traits=PURE | CONSTANT):
+class Constant(Op, name="arith.constant", traits=PURE | CONSTANT | REMATERIALIZABLE):
     """result = value: an integer, float or dense-elements attribute."""
 
     value: AnyAttr
@@ -242,7 +241,7 @@ class Constant(Op, name="arith.constant", traits=PURE | CONSTANT):
 MATERIALIZERS["arith"] = Constant.materialize
 
 
-class AddI(Op, name="arith.addi", traits=_BINARY | COMMUTATIVE, assembly=_OVERFLOW):
+class AddI(Op, name="arith.addi", traits=_BINARY | COMMUTATIVE | REMATERIALIZABLE, assembly=_OVERFLOW):
     """result = lhs + rhs, two's complement, wrapping."""
 
     verify_op = integers
@@ -253,7 +252,7 @@ class AddI(Op, name="arith.addi", traits=_BINARY | COMMUTATIVE, assembly=_OVERFL
     result: Result
 
 
-class SubI(Op, name="arith.subi", traits=_BINARY, assembly=_OVERFLOW):
+class SubI(Op, name="arith.subi", traits=_BINARY | REMATERIALIZABLE, assembly=_OVERFLOW):
     """result = lhs - rhs, wrapping."""
 
     verify_op = integers
@@ -264,7 +263,7 @@ class SubI(Op, name="arith.subi", traits=_BINARY, assembly=_OVERFLOW):
     result: Result
 
 
-class MulI(Op, name="arith.muli", traits=_BINARY | COMMUTATIVE, assembly=_OVERFLOW):
+class MulI(Op, name="arith.muli", traits=_BINARY | COMMUTATIVE | REMATERIALIZABLE, assembly=_OVERFLOW):
     """result = lhs * rhs, low half, wrapping."""
 
     verify_op = integers
@@ -347,7 +346,7 @@ class RemUI(Op, name="arith.remui", traits=_BINARY | TRAPS, assembly=_PLAIN):
     result: Result
 
 
-class AndI(Op, name="arith.andi", traits=_BINARY | COMMUTATIVE, assembly=_PLAIN):
+class AndI(Op, name="arith.andi", traits=_BINARY | COMMUTATIVE | REMATERIALIZABLE, assembly=_PLAIN):
     """result = lhs & rhs."""
 
     verify_op = integers
@@ -457,7 +456,7 @@ def _bool_like(operands: list[Value]) -> list[Type]:
 class CmpI(
     Op,
     name="arith.cmpi",
-    traits=_CAST,
+    traits=_CAST | REMATERIALIZABLE,
     assembly="$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)",
 ):
     """result = lhs <predicate> rhs, per element."""

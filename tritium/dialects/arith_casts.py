@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir import ELEMENTWISE, PURE, Flag, Op, Operand, Result
+from ..ir import CAST, ELEMENTWISE, EXTENDS, PURE, REMATERIALIZABLE, Flag, Op, Operand, Result
 from .arith_flags import OptionalFastMathField, OverflowField, RoundingField
 from .constraints import extend, floats_to_integers, index_cast, integers_to_floats, same_bits, truncate
 
@@ -21,11 +21,11 @@ __all__ = [
     "UIToFP",
 ]
 
-_CAST = PURE | ELEMENTWISE
+_CAST = PURE | ELEMENTWISE | CAST
 _TO = "$in_ attr-dict `:` type($in_) `to` type($out)"
 
 
-class ExtSI(Op, name="arith.extsi", traits=_CAST, assembly=_TO):
+class ExtSI(Op, name="arith.extsi", traits=_CAST | EXTENDS | REMATERIALIZABLE, assembly=_TO):
     """out = in with its sign bit repeated."""
 
     verify_op = extend.integers
@@ -37,7 +37,7 @@ class ExtSI(Op, name="arith.extsi", traits=_CAST, assembly=_TO):
 class ExtUI(
     Op,
     name="arith.extui",
-    traits=_CAST,
+    traits=_CAST | EXTENDS | REMATERIALIZABLE,
     assembly="$in_ (`nneg` $nonNeg^)? attr-dict `:` type($in_) `to` type($out)",
 ):
     """out = in with zeros in front."""
@@ -52,7 +52,7 @@ class ExtUI(
 class TruncI(
     Op,
     name="arith.trunci",
-    traits=_CAST,
+    traits=_CAST | REMATERIALIZABLE,
     assembly="$in_ (`overflow` `` $overflowFlags^)? attr-dict `:` type($in_) `to` type($out)",
 ):
     """out = the low bits of in."""
@@ -67,7 +67,7 @@ class TruncI(
 class ExtF(
     Op,
     name="arith.extf",
-    traits=_CAST,
+    traits=_CAST | EXTENDS,
     assembly="$in_ (`fastmath` `` $fastmath^)? attr-dict `:` type($in_) `to` type($out)",
 ):
     """out = in, exactly, in a wider type."""

@@ -11,6 +11,7 @@ from ..ir import (
     PURE,
     READ,
     RECURSIVE_EFFECTS,
+    REMATERIALIZABLE,
     RETURN_LIKE,
     SINGLE_BLOCK,
     SURROUNDINGS,
@@ -251,7 +252,7 @@ class FpToFp(
 class AddPtr(
     Op,
     name="tt.addptr",
-    traits=PURE | ELEMENTWISE,
+    traits=PURE | ELEMENTWISE | REMATERIALIZABLE,
     assembly="$ptr `,` $offset attr-dict `:` type($result) `,` type($offset)",
 ):
     """result = ptr + offset * sizeof(pointee), the offset sign-extended."""

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from ..ir import I32 as I32Field
 from ..ir import (
     PURE,
+    REARRANGES,
+    REMATERIALIZABLE,
+    REPEATS,
     Attribute,
     Flag,
     I32Array,
@@ -41,7 +44,7 @@ __all__ = [
 _TO = "$src attr-dict `:` type($src) `->` type($result)"
 
 
-class MakeRange(Op, name="tt.make_range", traits=PURE, assembly="attr-dict `:` type($result)"):
+class MakeRange(Op, name="tt.make_range", traits=PURE | REMATERIALIZABLE, assembly="attr-dict `:` type($result)"):
     """result = [start, start + 1, …, end - 1]"""
 
     verify_op = tt_checks.make_range
@@ -57,7 +60,7 @@ class MakeRange(Op, name="tt.make_range", traits=PURE, assembly="attr-dict `:` t
         return [TensorType((n,), i32)]
 
 
-class Splat(Op, name="tt.splat", traits=PURE, assembly=_TO):
+class Splat(Op, name="tt.splat", traits=PURE | REPEATS | REARRANGES | REMATERIALIZABLE, assembly=_TO):
     """result[i…] = src, a scalar."""
 
     verify_op = tt_checks.splat
@@ -80,7 +83,7 @@ class Unsplat(Op, name="tt.unsplat", traits=PURE, assembly="$src attr-dict `:` t
         return [element_type(operands[0].type)]
 
 
-class ExpandDims(Op, name="tt.expand_dims", traits=PURE, assembly=_TO):
+class ExpandDims(Op, name="tt.expand_dims", traits=PURE | REPEATS | REARRANGES | REMATERIALIZABLE, assembly=_TO):
     """result = `src` with a dimension of size 1 put in at `axis`."""
 
     verify_op = tt_checks.expand_dims
@@ -98,7 +101,7 @@ class ExpandDims(Op, name="tt.expand_dims", traits=PURE, assembly=_TO):
         return [TensorType((*ty.shape[:axis], 1, *ty.shape[axis:]), ty.element)]
 
 
-class Broadcast(Op, name="tt.broadcast", traits=PURE, assembly=_TO):
+class Broadcast(Op, name="tt.broadcast", traits=PURE | REPEATS | REARRANGES | REMATERIALIZABLE, assembly=_TO):
     """result = `src` with its dimensions of size 1 repeated."""
 
     verify_op = tt_checks.broadcast
@@ -110,7 +113,7 @@ class Broadcast(Op, name="tt.broadcast", traits=PURE, assembly=_TO):
 class Reshape(
     Op,
     name="tt.reshape",
-    traits=PURE,
+    traits=PURE | REARRANGES,
     assembly="$src (`allow_reorder` $allow_reorder^)? (`efficient_layout` $efficient_layout^)? attr-dict"
     " `:` type($src) `->` type($result)",
 ):
@@ -134,7 +137,9 @@ class Cat(Op, name="tt.cat", traits=PURE, assembly="$lhs `,` $rhs attr-dict `:` 
     result: Result
 
 
-class Join(Op, name="tt.join", traits=PURE, assembly="$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"):
+class Join(
+    Op, name="tt.join", traits=PURE | REARRANGES, assembly="$lhs `,` $rhs attr-dict `:` type($lhs) `->` type($result)"
+):
     """result[…, 0] = lhs, result[…, 1] = rhs."""
 
     verify_op = tt_checks.join
@@ -144,7 +149,7 @@ class Join(Op, name="tt.join", traits=PURE, assembly="$lhs `,` $rhs attr-dict `:
     result: Result
 
 
-class Split(Op, name="tt.split", traits=PURE, assembly="$src attr-dict `:` type($src) `->` type($outLHS)"):
+class Split(Op, name="tt.split", traits=PURE | REARRANGES, assembly="$src attr-dict `:` type($src) `->` type($outLHS)"):
     """outLHS = src[…, 0], outRHS = src[…, 1]."""
 
     verify_op = tt_checks.split
@@ -173,7 +178,7 @@ class Split(Op, name="tt.split", traits=PURE, assembly="$src attr-dict `:` type(
         return cls.create([src], [half, half], attributes)
 
 
-class Trans(Op, name="tt.trans", traits=PURE, assembly=_TO):
+class Trans(Op, name="tt.trans", traits=PURE | REARRANGES, assembly=_TO):
     """result = `src` with dimension k of the result being dimension order[k] of `src`."""
 
     verify_op = tt_checks.trans

@@ -16,6 +16,7 @@ from ..ir import (
     ORDERING,
     PURE,
     READ,
+    REARRANGES,
     RETURN_LIKE,
     SINGLE_BLOCK,
     TERMINATOR,
@@ -96,7 +97,7 @@ _token = AsyncTokenType()
 _FILL = (Access("result", WRITE, Memory.SHARED),)
 
 
-class ConvertLayout(Op, name="ttg.convert_layout", traits=PURE, assembly=_TO):
+class ConvertLayout(Op, name="ttg.convert_layout", traits=PURE | REARRANGES, assembly=_TO):
     """result = src, each element now where the layout of the result says.
 
     `force_warp_shuffle`: elements must not move between warps, nor through memory.

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALLOC",
+    "CAST",
     "COMMUTATIVE",
     "CONSTANT",
     "DEBUG",
+    "EXTENDS",
     "ELEMENTWISE",
     "IDEMPOTENT",
     "INVOLUTION",
@@ -36,6 +38,9 @@ __all__ = [
     "ORDERING",
     "PURE",
     "READ",
+    "REMATERIALIZABLE",
+    "REPEATS",
+    "REARRANGES",
     "RECURSIVE_EFFECTS",
     "RETURN_LIKE",
     "SAME_TYPE",
@@ -90,6 +95,11 @@ RETURN_LIKE = 1 << 18  # hands its operands to the parent operation
 TRAPS = 1 << 19  # may stop the program for some operands (integer division): must not run where it did not before
 DEBUG = 1 << 21  # its effect is on no memory, but can be observed: output, or the end of the program
 ORDERING = 1 << 22  # its effect is to order, group or await accesses of the thread that runs it
+REARRANGES = 1 << 23  # every element of a result is an element of an operand; its index follows from the types
+REPEATS = 1 << 24  # as REARRANGES, of one operand, whose elements may be repeated
+EXTENDS = 1 << 25  # each element is that of the operand, exactly, in a type with more bits
+CAST = 1 << 26  # each element is that of the operand in another type
+REMATERIALIZABLE = 1 << 27  # of indices: cheaper to compute again than to keep in registers
 NAMED_RESULTS = 1 << 20  # several declared results, which text calls as the definition does (set by the definition)
 
 

@@ -22,27 +22,26 @@ from typing import Any
 
 from ...analysis.affine import Affinity, Num
 from ...dialects import arith, math, tt, ub
-from ...ir import ELEMENTWISE, WRITE, Block, Operation, TensorType, Value, element_type, is_atomic, memory_effects
+from ...ir import (
+    CONSTANT,
+    ELEMENTWISE,
+    REARRANGES,
+    WRITE,
+    Block,
+    Operation,
+    TensorType,
+    Value,
+    element_type,
+    is_atomic,
+    memory_effects,
+)
 from ...support.dataclasses import dataclass, field
 from .space import Space
 
 __all__ = ["Plan", "inlinable", "make_plan"]
 
-_SHAPE_OPS = (
-    arith.Constant,
-    ub.Poison,
-    tt.Splat,
-    tt.MakeRange,
-    tt.ExpandDims,
-    tt.Broadcast,
-    tt.Trans,
-    tt.Reshape,
-    tt.Join,
-    tt.Cat,
-    tt.Split,
-    tt.Gather,
-    arith.Select,
-)
+_INDEXED = (arith.Constant, ub.Poison, tt.MakeRange, tt.Cat, tt.Gather, arith.Select)
+"""Besides ops that rearrange elements, those whose elements are computed from elements at other positions."""
 _CHEAP_MATH = (
     math.AbsF,
     math.AbsI,
@@ -69,11 +68,15 @@ LOAD_COST, GATHER_COST, MATH_COST, DIVISION_COST, BUFFER_COST = 2, 24, 16, 8, 12
 MAX_DEPTH = 64
 
 
+def _is_indexed(op: Operation) -> bool:
+    return bool(op.traits & REARRANGES) or isinstance(op, (tt.Load, *_INDEXED))
+
+
 def inlinable(op: Operation | None) -> bool:
     """True when the op's tile results can be computed lane by lane in a consumer's loop."""
     if op is None or not any(isinstance(r.type, TensorType) for r in op.results):
         return False
-    if isinstance(op, (tt.Load, *_SHAPE_OPS)):
+    if _is_indexed(op):
         return True
     return bool(op.traits & ELEMENTWISE) and len(op.results) == 1 and memory_effects(op) == 0
 
@@ -320,7 +323,7 @@ def _cost(plan: Plan, op: Operation, result: Value) -> int:
         return 0
     if isinstance(op, tt.Load):
         own = LOAD_COST if plan.contiguous(op.ptr) else GATHER_COST
-    elif isinstance(op, (arith.Constant, tt.Splat, tt.ExpandDims, tt.Broadcast, tt.Trans, tt.Reshape)):
+    elif op.traits & CONSTANT or (op.traits & REARRANGES and len(op.operands) == len(op.results) == 1):
         own = 0
     elif isinstance(op, (arith.DivF, arith.RemF, tt.PreciseDivF, tt.ApproxDivF)):
         own = DIVISION_COST
@@ -350,7 +353,7 @@ def _decide_buffering(plan: Plan, op: Operation, result: Value) -> None:
                 inner = plan.uses[r]
                 use.roots |= inner.roots
                 use.repeated |= inner.repeated or grows
-                use.depth = max(use.depth, inner.depth + isinstance(user, (tt.Load, *_SHAPE_OPS)))
+                use.depth = max(use.depth, inner.depth + _is_indexed(user))
     plan.uses[result] = use
     if _needs_buffer(plan, op, result, use):
         plan.buffered.add(result)

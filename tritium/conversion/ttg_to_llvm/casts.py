@@ -22,10 +22,9 @@ from .types import bit_width, is_float, literal, llvm_type, mangled
 __all__ = ["DIRECTIONS", "resize"]
 
 _narrow_floats = LazyModule(".narrow_floats", __package__)
-_INTEGER_CASTS = (arith.ExtSI, arith.ExtUI, arith.TruncI)
 
 
-@lowers(*_INTEGER_CASTS)
+@lowers(arith.ExtSI, arith.ExtUI, arith.TruncI)
 def _integer_cast(e: FunctionContext, op: Any) -> None:
     name, before, after = CASTS[type(op)], bit_width(op.in_.type), bit_width(op.out.type)
     if name == "trunc":
@@ -145,16 +144,13 @@ def _chosen(e: FunctionContext, value: Value, target: Type) -> list[str] | None:
     frontend widens bf16 there, and LLVM 22 does not see through it.
     """
     op = value.defining_op
-    if type(op) not in _CHOICES or bit_width(target) != 16:
+    if type(op) not in MIN_MAX or bit_width(target) != 16:
         return None
     operands = [_before_widening(e, v, target) for v in op.operands]  # type: ignore[union-attr]
     if None in operands:
         return None
     ty, name = llvm_type(target), f"{MIN_MAX[type(op)]}.{mangled(target)}"  # type: ignore[index]
     return [e.call(ty, name, (ty, a), (ty, b)) for a, b in zip(*operands)]  # type: ignore[misc]
-
-
-_CHOICES = (arith.MaximumF, arith.MinimumF, arith.MaxNumF, arith.MinNumF)
 
 
 def _before_widening(e: FunctionContext, value: Value, narrow: Type) -> list[str] | None:

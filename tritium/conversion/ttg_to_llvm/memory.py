@@ -253,7 +253,7 @@ def _others(e: FunctionContext, other: Value | None, group: Sequence[int], words
 
 
 @lowers(tt.Store)
-def lower_store(e: FunctionContext, op: Any) -> None:
+def lower_store(e: FunctionContext, op: tt.Store) -> None:
     """Store where the mask is set, in one of the threads that hold the same element."""
     _check(op)
     ty = op.value.type

@@ -31,6 +31,9 @@ from typing import Any
 from ....dialects import arith, tt, ttg
 from ....dialects.ttg_layouts import DotOperand, Mma
 from ....ir import (
+    EXTENDS,
+    REARRANGES,
+    REPEATS,
     Block,
     CountedLoop,
     IfLike,
@@ -220,14 +223,12 @@ def _made_of(value: Value) -> list[Value]:
 
 # -- narrow -------------------------------------------------------------------------------------------------------
 
-_WIDENING = (arith.ExtSI, arith.ExtUI, arith.ExtF, tt.Broadcast, tt.ExpandDims)
-
 
 def _widens(op: Any) -> bool:
     """Whether each thread computes a result of more bytes from its elements of the operand."""
     if isinstance(op, tt.FpToFp):
         return op.src.type.element.width < op.result.type.element.width
-    return isinstance(op, _WIDENING)
+    return bool(op.traits & (REPEATS | EXTENDS))
 
 
 def _narrow(conversion: Any, copies: Copies) -> Value | None:
@@ -306,8 +307,7 @@ _MADE_ANYWHERE = (arith.Constant, tt.MakeRange)  # without operands, by each thr
 
 def _by_each_thread(op: Any) -> bool:
     """Whether an operation moves no element between threads."""
-    views = (ttg.Fp4ToFp, ttg.ConvertLayout, tt.ExpandDims, tt.Reshape, tt.Trans, tt.Split, tt.Join)
-    return isinstance(op, views) or is_elementwise(op)
+    return bool(op.traits & REARRANGES) or op.__class__ is ttg.Fp4ToFp or is_elementwise(op)
 
 
 def _load(conversion: Any, copies: Copies) -> Value | None:

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import arith, tt, ttg
+from ....dialects import tt, ttg
 from ....dialects.ttg_layouts import Blocked, Linear, NvidiaMma
 from ....dialects.ttg_maps import linear_layout
 from ....dialects.ttg_switches import is_on
-from ....ir import Operation, Value, count, functions_of, may_change, pass_on
+from ....ir import CONSTANT, REPEATS, Operation, Value, count, functions_of, may_change, pass_on
 from ....layout.warp_local_store import warp_local_store
 from ...dce import dce
 from ...layout_flow import is_elementwise, with_layout
@@ -91,7 +91,6 @@ def _store_in(store: Any, layout: Linear, copies: Copies) -> bool:
 def _is_cheap(value: Value) -> bool:
     """Whether a tensor is a range, a constant, or elementwise arithmetic."""
     op = value.defining_op
-    return op.__class__ in _RANGES or (op is not None and is_elementwise(op))
-
-
-_RANGES = frozenset((tt.MakeRange, tt.Splat, tt.ExpandDims, tt.Broadcast, arith.Constant))
+    return op is not None and (
+        bool(op.traits & (CONSTANT | REPEATS)) or op.__class__ is tt.MakeRange or is_elementwise(op)
+    )

@@ -26,18 +26,25 @@ from __future__ import annotations
 from typing import Any
 
 from ....analysis.register_pressure import HIGH_REGISTER_PRESSURE, has_high_pressure
-from ....dialects import arith, tt, ttg
+from ....dialects import ttg
 from ....dialects.ttg_context import num_warps
 from ....dialects.ttg_switches import is_on
-from ....ir import UNIT, Block, CountedLoop, Operation, TensorType, Value, count, functions_of, may_change, pass_on
+from ....ir import (
+    REMATERIALIZABLE,
+    UNIT,
+    Block,
+    CountedLoop,
+    Operation,
+    TensorType,
+    Value,
+    count,
+    functions_of,
+    may_change,
+    pass_on,
+)
 from ....ir.dominance import ancestor_in
 
 __all__ = ["rematerialize_after_loops"]
-
-_CHEAP = frozenset((
-    tt.MakeRange, tt.Splat, tt.ExpandDims, tt.Broadcast, tt.AddPtr,
-    arith.Constant, arith.AddI, arith.SubI, arith.MulI, arith.AndI, arith.ExtSI, arith.ExtUI, arith.TruncI, arith.CmpI,
-))  # fmt: skip
 
 
 @pass_on("module", statistics={"values": "values rematerialized after a loop"})
@@ -80,13 +87,13 @@ class _Rematerializer:
     def rematerialize(self) -> int:
         """Copy what is cheap, and return the number of values copied."""
         for op in self.before:
-            if op.__class__ in _CHEAP and any(self._is_after_loop(user) for user in op.results[0].users):
+            if op.traits & REMATERIALIZABLE and any(self._is_after_loop(user) for user in op.results[0].users):
                 self._rematerialized(op.results[0])
         done = [(value, copy) for value, copy in self.copies.items() if copy is not None and copy is not value]
         for value, copy in done:
             value.replace_uses_where(copy, self._is_after_loop)
         for op in reversed(list(self.before)):
-            if op.__class__ in _CHEAP and not op.results[0].users:
+            if op.traits & REMATERIALIZABLE and not op.results[0].users:
                 op.erase()
         return len(done)
 
@@ -100,7 +107,7 @@ class _Rematerializer:
         op = value.defining_op
         if not isinstance(value.type, TensorType) or any(self._ancestor(user) is self.loop for user in value.users):
             return value
-        if op.__class__ not in _CHEAP or op not in self.before:
+        if not op.traits & REMATERIALIZABLE or op not in self.before:
             return None
         operands = [self._rematerialized(v) for v in op.operands]
         if None in operands:

@@ -39,6 +39,7 @@ from ....dialects.ttg_operands import operand_layout
 from ....ir import (
     ELEMENTWISE,
     FLOATS,
+    REARRANGES,
     FloatType,
     IntegerType,
     Operation,
@@ -211,19 +212,8 @@ def _balanced(shape: Sequence[int], warps: int) -> list[int]:
 
 def _preserves_elements(op: Operation) -> bool:
     """Whether an operation's result has the elements of its operand, converted or moved, or is loaded from memory."""
-    return op.__class__ in _MOVES or is_global_load(op) or (bool(op.traits & ELEMENTWISE) and is_pure(op))
-
-
-_MOVES = (
-    tt.ExpandDims,
-    tt.Reshape,
-    tt.Trans,
-    tt.Join,
-    tt.Split,
-    tt.Broadcast,
-    ttg.Fp4ToFp,
-    ttg.ConvertLayout,
-)
+    moves = op.traits & REARRANGES or op.__class__ is ttg.Fp4ToFp
+    return bool(moves) or is_global_load(op) or (bool(op.traits & ELEMENTWISE) and is_pure(op))
 
 
 def loaded_bits(value: Any) -> int:

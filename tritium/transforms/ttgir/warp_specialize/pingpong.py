@@ -40,7 +40,7 @@ from typing import Any
 
 from ....dialects import arith, scf, tt, ttg, ttng
 from ....dialects.ttg_memory import MemDescType
-from ....ir import WRITE, Builder, Operation, RegionBranch, TensorType, Value, i32, memory_effects
+from ....ir import REPEATS, WRITE, Builder, Operation, RegionBranch, TensorType, Value, i32, memory_effects
 from ..async_wait.in_flight import accumulates
 
 __all__ = ["Overlap", "overlap_of"]
@@ -49,8 +49,6 @@ PINGPONG_ENTER = "{ .reg .pred p; setp.ne.u32 p, $0, 0; @p bar.arrive 8, 256; }"
 PINGPONG_WAIT = "{ .reg .b32 id; add.u32 id, $0, 8; bar.sync id, 256; }"
 PINGPONG_ARRIVE = "{ .reg .b32 id; sub.u32 id, 9, $0; bar.arrive id, 256; }"
 PINGPONG_EXIT = "{ .reg .pred p; setp.eq.u32 p, $0, 0; @p bar.sync 8, 256; }"
-
-_GROWS = (tt.Broadcast, tt.ExpandDims, tt.Splat)
 
 
 class Overlap:
@@ -241,7 +239,7 @@ def _move_along(body: Any, second: set[Operation]) -> None:
             continue
         users = {user for r in op.results for user in r.users}
         loads = op.__class__ in (tt.DescriptorLoad, ttg.LocalAlloc) or op.name.startswith("ttg.memdesc_")
-        if users and users <= second and (loads or op.__class__ in _GROWS):
+        if users and users <= second and (loads or op.traits & REPEATS):
             second.add(op)
 
 
