@@ -16,7 +16,7 @@ import tritium.language as tl
 from tritium import _utils as utilities
 from tritium.backends.driver import DriverBase, decompose_descriptor, expand_signature, wrap_handle_tensordesc_impl
 from tritium.dropin.names import base32, get_full_name, max_shared_mem
-from tritium.frontend.errors import chained
+from tritium.frontend.errors import triton_errors
 from tritium.runtime import build, driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 from tritium.runtime.interpreter import InterpretedFunction, InterpreterError
@@ -219,11 +219,11 @@ def wrong_axis(out):
 
 def test_the_cause_of_an_error_where_scripts_are_triton_s(monkeypatch) -> None:
     out = np.zeros(1, np.int32)
-    monkeypatch.setattr(chained, "on", False)
+    monkeypatch.setattr(triton_errors, "on", False)
     with pytest.raises(tritium.CompilationError) as found:
         wrong_axis[(1,)](out)
     assert found.value.__cause__ is None
-    monkeypatch.setattr(chained, "on", True)
+    monkeypatch.setattr(triton_errors, "on", True)
     with pytest.raises(tritium.CompilationError) as found:
         wrong_axis[(1,)](out)
     assert type(found.value.__cause__) is ValueError and "axis must be 0, 1" in str(found.value.__cause__)

@@ -1,13 +1,19 @@
 """Every kernel in `kernels.py` and `suggestions.py` fails with one clear error at the line that says so."""
 
 import ast
+import pickle
 import re
 import traceback
 
 import pytest
 
 from tests.errors import kernels, suggestions
-from tritium.frontend.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
+from tritium.frontend.errors import (
+    CompilationError,
+    CompileTimeAssertionFailure,
+    UnsupportedLanguageConstruct,
+    triton_errors,
+)
 from tritium.frontend.visitor import ast_to_ttir
 
 KERNELS = [*kernels.KERNELS, *suggestions.KERNELS]
@@ -68,9 +74,19 @@ def named(name):
     return next(failure(*case) for case in KERNELS if case[0].__name__ == name)
 
 
-def test_position_within_the_function_as_triton_counts():
-    assert str(named("undefined_name")).startswith("at 2:16:\n")
-    assert str(named("uses_try")).startswith("at 2:4:\n")
+def test_the_only_position_is_file_line_and_column():
+    text, node = str(named("undefined_name")), named("undefined_name").node
+    assert text.startswith(f"{kernels.__file__}:{node.lineno}:{node.col_offset + 1}: error: ")
+
+
+def test_scripts_of_triton_get_the_position_within_the_function_too(monkeypatch):
+    errors = [named("undefined_name"), named("uses_try")]
+    plain = [str(error) for error in errors]
+    restored = [pickle.loads(pickle.dumps(error)) for error in errors]
+    assert list(map(str, restored)) == plain
+    monkeypatch.setattr(triton_errors, "on", True)
+    for error, text, position in zip(restored, plain, ("at 2:16:\n", "at 2:4:\n")):
+        assert str(error) == str(pickle.loads(pickle.dumps(error))) == position + text
 
 
 def test_kinds_of_errors():
@@ -92,8 +108,6 @@ def test_errors_inside_the_library_point_at_the_call():
 
 
 def test_an_error_survives_pickling():
-    import pickle
-
     error = named("nested_error")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 

@@ -22,7 +22,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from ..frontend.errors import chained
+from ..frontend.errors import triton_errors
 from ..support import TritiumError
 from ..support.lazy import LazyModule
 from .lookup import ExistingModule, our_module, refuse_left_out
@@ -111,7 +111,7 @@ def install() -> None:
             f"triton was imported already, from {getattr(there, '__file__', 'elsewhere')}\n"
             "hint: call tritium.install() before anything imports triton"
         )
-    chained.on = True
+    triton_errors.on = True
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
     if FOR_CHILDREN not in sys.path:
@@ -120,7 +120,7 @@ def install() -> None:
 
 def uninstall() -> None:
     """Undo `install`: the next `import triton` looks for Triton itself."""
-    chained.on = False
+    triton_errors.on = False
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
     if FOR_CHILDREN in sys.path:

@@ -18,7 +18,7 @@ __all__ = [
     "LanguageError",
     "UnsupportedLanguageConstruct",
     "cause_of_call",
-    "chained",
+    "triton_errors",
 ]
 
 
@@ -38,13 +38,17 @@ class UnsupportedUse(LanguageError):
     """A use of Python's syntax that kernels do not support: becomes an UnsupportedLanguageConstruct."""
 
 
-class _Chained:
-    """Whether errors are chained to causes, see `cause_of_call`."""
+class _TritonErrors:
+    """Errors as scripts for Triton expect them, `on` while `tritium.install()` is active.
+
+    Compilation errors then have a cause (`cause_of_call`) and start with Triton's position, which is relative to the
+    function: its lines are counted from 1 and its columns from 0 (`at 3:8:`).
+    """
 
     on = False
 
 
-chained = _Chained()
+triton_errors = _TritonErrors()
 
 _NAMED = {
     kind.__name__: kind
@@ -56,9 +60,9 @@ def cause_of_call(node: ast.AST, error: Exception) -> Exception | None:
     """The `__cause__` of a CompilationError at a call of the language: the Python exception that its message names.
 
     Scripts for Triton inspect it, `except CompilationError as e: if isinstance(e.__cause__, ValueError)`, so it is set
-    while `tritium.install()` is active (`chained`). Otherwise it is not: it adds nothing, and Python prints causes too.
+    while `tritium.install()` is active (`triton_errors`). Otherwise it is not, since Python would print the cause too.
     """
-    if not (chained.on and isinstance(node, ast.Call) and isinstance(error, LanguageError)):
+    if not (triton_errors.on and isinstance(node, ast.Call) and isinstance(error, LanguageError)):
         return None
     name, colon, text = error.message.partition(": ")
     kind = _NAMED.get(name) if colon else None
@@ -86,9 +90,8 @@ class CallFrame(NamedTuple):
 class CompilationError(TritiumError):
     """A kernel cannot be compiled.
 
-    `str(error)` starts with the line and column within the function as Triton counts them (`at 3:8:`), then has the
-    file position, the message, the source with a caret, the call stack and a hint. `frames`: the calls, outermost
-    first.
+    `str(error)` has the position (file:line:column, 1-based), the message, the source with a caret, the call stack and
+    a hint. `frames`: the calls, outermost first.
 
     Programs raise it with Triton's arguments, `CompilationError(src, node, message)`: the text of a function (None
     where there is none), and a syntax node whose lines count from the first of that text.
@@ -145,28 +148,44 @@ class CompilationError(TritiumError):
             self.error_message, frame.source.file, line, column, lines, hint, notes, first_line=first, length=length
         )
 
-    def __str__(self) -> str:
-        text = self.diagnostic().render()
+    def triton_position(self) -> str:
+        """The position as Triton writes it: line (from 1) and column (from 0) within the function."""
         if not self.frames:
-            return text
+            return ""
         frame = self.frames[-1]
         line, column, _ = _span(frame)
         first = frame.source.def_line
         margin = len(frame.source.lines[first - 1]) - len(frame.source.lines[first - 1].lstrip())
-        return f"at {line - first + 1}:{column - 1 - margin}:\n{text}"
+        return f"at {line - first + 1}:{column - 1 - margin}:\n"
+
+    def __str__(self) -> str:
+        text = self.diagnostic().render()
+        return self.triton_position() + text if triton_errors.on else text
 
     def __reduce__(self) -> object:
-        return (_Restored, (str(self),))
+        return (_Restored, (self.diagnostic().render(), self.triton_position()))
 
 
 class _Restored(CompilationError):
     """A compilation error from another process, of which only the text is left."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, position: str) -> None:
         super().__init__(text, [])
+        self._position = position
+
+    def triton_position(self) -> str:
+        """The position as Triton writes it."""
+        return self._position
+
+    def diagnostic(self) -> Diagnostic:
+        """The text as it is."""
+        return Diagnostic(self.error_message)
 
     def __str__(self) -> str:
-        return self.error_message
+        return self._position + self.error_message if triton_errors.on else self.error_message
+
+    def __reduce__(self) -> object:
+        return (_Restored, (self.error_message, self._position))
 
 
 class UnsupportedLanguageConstruct(CompilationError):

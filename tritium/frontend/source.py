@@ -136,16 +136,16 @@ class SourceText:
                     block.pop()
                 self._block, self._tree = block, tree
                 return
+        position = f"{self.file}:{self.first_line}:{depth + 1}: error:"
         definition = next(filter(_DEF.match, self.lines[start:]), "")
         if _ASYNC.match(definition):
-            raise SourceError(f"{self.file}:{self.first_line}: {self.name} is async: a kernel is a plain function")
+            raise SourceError(f"{position} {self.name} is async: a kernel is a plain function")
         if self.name == "<lambda>":
             raise SourceError(
-                f"{self.file}:{self.first_line}: a lambda cannot be a kernel\n"
-                "hint: define a function with `def`, and put @jit above it"
+                f"{position} a lambda cannot be a kernel\nhint: define a function with `def`, and put @jit above it"
             )
         raise SourceError(
-            f"{self.file}:{self.first_line}: the definition of {self.name} was not found there\n"
+            f"{position} the definition of {self.name} was not found there\n"
             "hint: the file may have changed since it was imported"
         )
 

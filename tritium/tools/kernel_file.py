@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..dropin.alias import install
+from ..frontend.errors import triton_errors
 from ..runtime.jit import JITFunction
 from ..support import TritiumError
 from ..support.errors import interrupts
@@ -27,6 +28,7 @@ def kernel_of_file(path: str, name: str = "") -> Any:
     The file may say `import triton`. CommandError if it cannot be imported, or has no such kernel.
     """
     install()
+    triton_errors.on = False  # the command prints the errors, no script of Triton reads them
     spec = importlib.util.spec_from_file_location(Path(path).stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
