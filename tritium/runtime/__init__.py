@@ -1,6 +1,6 @@
-"""What a call of a kernel meets: the JIT function, specialization, argument packing, the launcher, tuning.
+"""Kernel launches: the JIT function, specialization, argument packing, launchers, tuning.
 
-The only room that knows NumPy arrays and torch tensors, and it imports neither unless it is given one.
+The only package that handles NumPy arrays and torch tensors; it imports neither library itself.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __getattr__ = lazy_attributes(
     globals(),
 )
 _launcher = LazyModule(".launcher", __package__)
-launch_with(lambda kernel: _launcher.make_launcher(kernel))  # a process that only compiles does not import it
+launch_with(lambda kernel: _launcher.make_launcher(kernel))  # not imported by a process that only compiles
 
 __all__ = [
     "ArgumentError",

@@ -1,4 +1,4 @@
-"""Scratch memory that kernels of some targets ask for: `set_allocator`. Without one, a launch brings its own."""
+"""Scratch memory of kernels: `set_allocator`. Without an allocator, a launch allocates it itself."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Buffer(Protocol):
 
 
 class NullAllocator:
-    """An allocator for those who want to hear of every kernel that asks: each call is an error."""
+    """An allocator that raises an error for every kernel that needs scratch memory."""
 
     def __call__(self, size: int, alignment: int, stream: int | None) -> Any:
         raise LaunchError(
@@ -41,9 +41,9 @@ _allocator: ContextVar[Allocator | None] = ContextVar("tritium allocator", defau
 
 
 def set_allocator(allocator: Allocator | None) -> None:
-    """`allocator(size, alignment, stream)` gives memory (with `data_ptr()`) to kernels that ask for it from now on.
+    """Set `allocator(size, alignment, stream)`, which returns scratch memory (with `data_ptr()`) for kernels.
 
-    None: launches bring their own again.
+    None: launches allocate it themselves again.
     """
     _allocator.set(allocator)
 
@@ -52,17 +52,18 @@ _profile_allocator: Allocator | None = None
 
 
 def set_profile_allocator(allocator: Allocator | None) -> None:
-    """`allocator(size, alignment, stream)` gives memory to kernels that write records for a profiler; None: nothing
-    does. In all threads, unlike `set_allocator`."""
+    """Set `allocator(size, alignment, stream)` for kernels that write profiler records, or None to unset it.
+
+    It applies to all threads, unlike `set_allocator`."""
     global _profile_allocator
     _profile_allocator = None if isinstance(allocator, NullAllocator) else allocator
 
 
 def has_profile_allocator() -> bool:
-    """Has one been set?"""
+    """Whether an allocator is set."""
     return _profile_allocator is not None
 
 
 def current_allocator() -> Allocator | None:
-    """What was set last in this context; None where nothing was."""
+    """The allocator of this context; None if none is set."""
     return _allocator.get()

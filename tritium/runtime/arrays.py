@@ -1,6 +1,6 @@
-"""What kernels take for pointers: arrays of torch, NumPy, CuPy, JAX, by DLPack and the array interfaces, `data_ptr`.
+"""Pointer arguments of kernels: arrays of torch, NumPy, CuPy, JAX, by DLPack, the array interfaces, and `data_ptr`.
 
-Libraries of arrays are never imported here: whoever passes a tensor has done that already.
+Array libraries are never imported here: a program that passes a tensor has imported its library.
 
 An array is described by its element type as signatures spell it ("fp32"), the address of its first element, an object
 that keeps that address valid (often the array itself), and the device whose memory it is in. A read-only array is
@@ -42,14 +42,14 @@ __all__ = [
 _pointers = LazyModule(".pointers", __package__)
 
 HOST, UNKNOWN, NOWHERE = -1, -2, -3
-"""In the place of a GPU's number: the CPU's memory, an address that says nothing of itself, no memory at all."""
+"""Device numbers besides those of GPUs: CPU memory, a plain address of unknown device, no memory."""
 
 
 class ArrayInfo(NamedTuple):
     """`element` ("fp32"), `address` in bytes, `owner` (keep it while the address is used).
 
-    `device` is a CUDA GPU's number, or HOST, UNKNOWN, NOWHERE. `stream` is the handle of the stream that makes the
-    contents, if kernels on other streams have to wait for it.
+    `device` is a CUDA GPU's number, or HOST, UNKNOWN, NOWHERE. `stream` is the handle of the stream that
+      writes the contents, if kernels on other streams have to wait for it.
     """
 
     element: str
@@ -113,7 +113,7 @@ _adapters: dict[type, Callable[[Any], ArrayInfo] | None] = {}
 def describe(value: Any) -> ArrayInfo | None:
     """The ArrayInfo of an array, or None if `value` is no array.
 
-    Raises ArgumentError for an array that no kernel can use: in the memory of other devices, of unknown elements.
+    ArgumentError for an array that no kernel can use: on an unsupported device, or of an unsupported element type.
     """
     cls = value.__class__
     try:
@@ -124,7 +124,7 @@ def describe(value: Any) -> ArrayInfo | None:
 
 
 def is_array(value: Any) -> bool:
-    """Would `describe` take `value` for an array (usable or not)?"""
+    """Whether `describe` treats `value` as an array (usable or not)."""
     cls = value.__class__
     if cls not in _adapters:
         _adapters[cls] = _find_adapter(value)
@@ -132,7 +132,7 @@ def is_array(value: Any) -> bool:
 
 
 def device_of(value: Any) -> int | None:
-    """Where an array is: a GPU's number, HOST, UNKNOWN or NOWHERE; None if `value` is no array."""
+    """The device of an array: a GPU's number, HOST, UNKNOWN or NOWHERE; None if `value` is no array."""
     cls = value.__class__
     try:
         adapter = _adapters[cls]
@@ -189,7 +189,7 @@ def _from_torch(value: Any) -> ArrayInfo:
         device = value.get_device()
     try:
         address = value.data_ptr()
-    except RuntimeError:  # sparse tensors, and those that only stand for one
+    except RuntimeError:  # sparse tensors, and fake tensors
         raise ArgumentError(
             f"a tensor of layout {value.layout} without elements in one place ({type(value).__name__})\n"
             "hint: pass a strided tensor (.to_dense() in torch)"
@@ -199,7 +199,7 @@ def _from_torch(value: Any) -> ArrayInfo:
 
 
 def refuse_marked(value: Any) -> None:
-    """ArgumentError for a tensor of torch whose elements are the negative or the conjugate of what memory holds."""
+    """ArgumentError for a torch tensor with the negative or conjugate bit."""
     for asked, what, method in _MARKS:
         if getattr(value, asked, bool)():
             raise ArgumentError(
@@ -212,12 +212,12 @@ _MARKS = (("is_neg", "negative", ".resolve_neg"), ("is_conj", "conjugate", ".res
 
 
 def torch_address(value: Any) -> int | None:
-    """Where a tensor of torch has its elements; None for the negative or the conjugate of what is there."""
+    """The address of a torch tensor's elements; None for a tensor with the negative or conjugate bit."""
     return None if any(getattr(value, asked, bool)() for asked, *_ in _MARKS) else int(value.data_ptr())
 
 
 def stands_for_tensor(value: Any) -> bool:
-    """Is this, whose address is 0, a tensor of torch that has elements but no memory (as while torch traces)?"""
+    """Whether a value with address 0 is a torch tensor with elements but without memory (as while torch traces)."""
     return _adapters.get(type(value)) is _from_torch and value.numel() > 0
 
 
@@ -237,7 +237,7 @@ def _from_pointer(value: Any) -> ArrayInfo:
 
 
 def _named_device(device: Any, address: int) -> int:
-    """The device that an object with an address names; UNKNOWN if it names none that we know."""
+    """The device that an object with an address names; UNKNOWN if it names none that is supported."""
     if device is None:
         return UNKNOWN
     if not isinstance(device, str) and hasattr(device, "type"):  # torch's
@@ -283,7 +283,7 @@ _numpy_address: Callable[[Any], int] = _slow_address
 _checked = False
 
 
-_NUMPY_DTYPE = object.__basicsize__ + 40  # of `PyArrayObject`: behind data, nd, dimensions, strides, base
+_NUMPY_DTYPE = object.__basicsize__ + 40  # of `PyArrayObject`: after data, nd, dimensions, strides, base
 _NUMPY_FLAGS = _NUMPY_DTYPE + 8
 WRITEABLE = 0x400  # NPY_ARRAY_WRITEABLE
 
@@ -305,7 +305,7 @@ def numpy_address(array: Any) -> int:
 
 
 def reads_numpy_structure(array: Any) -> bool:
-    """May native code read address, element type and flags from the structure of an array like this one?"""
+    """Whether native code may read address, element type and flags from the structure of an array like this one."""
     numpy_address(array)
     if _numpy_address is _slow_address:
         return False
@@ -315,8 +315,8 @@ def reads_numpy_structure(array: Any) -> bool:
 
 
 def is_read_only(owner: Any) -> bool:
-    """Does the owner of an array's memory (`ArrayInfo.owner`) say that it may not be written?"""
-    if isinstance(owner, tuple):  # with its array interface, or a capsule, which only what may be written has
+    """Whether the owner of an array's memory (`ArrayInfo.owner`) is read-only."""
+    if isinstance(owner, tuple):  # (array, interface), or a capsule, which only writable arrays have
         return isinstance(owner[1], dict) and bool(owner[1]["data"][1])
     return _adapters.get(type(owner)) is _from_numpy and not owner.flags.writeable
 
@@ -376,7 +376,7 @@ _capsule_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
 def _dl_tensor(value: Any) -> tuple[_DLTensor, Any, int]:
     """The DLPack description of `value`, the capsule it lives in, and the device it is on.
 
-    What is on a GPU is ready for the stream that is current there: the exporting library sees to that.
+    The exporting library orders contents on a GPU before later work in the GPU's current stream.
     """
     kind, index = map(int, value.__dlpack_device__())
     if kind in _DL_CUDA:
@@ -402,7 +402,7 @@ _FAST_ADAPTERS = {_from_numpy: "numpy", _from_torch: "torch", _from_pointer: "po
 # ---- which bytes belong to an array ---------------------------------------------------------------------------------
 
 EVERYTHING = (0, (1 << 64) - 1)
-"""The extent of what only has an address."""
+"""The extent of an object that only has an address."""
 
 
 def extent(value: Any) -> tuple[int, int]:
@@ -498,7 +498,7 @@ class TensorWrapper:
         return TensorWrapper(self.base.new_empty(sizes), self.dtype)
 
     def copy_(self, other: TensorWrapper) -> None:
-        """Take over the elements of another one."""
+        """Copy the elements of another one."""
         self.base.copy_(getattr(other, "base", other))
 
     def __getattr__(self, name: str) -> Any:
@@ -531,7 +531,7 @@ def _is_element_type(cls: type) -> bool:
 
 
 class MockTensor:
-    """Stands for an array of `dtype` in `warmup`: 16-byte aligned, without memory."""
+    """A placeholder for an array of `dtype` in `warmup`: 16-byte aligned, without memory."""
 
     def __init__(self, dtype: Any, shape: Sequence[int] | None = None, given: Any = None) -> None:
         self.dtype = dtype

@@ -1,4 +1,4 @@
-"""Compiling in the background: `AsyncCompileMode` and the kernels it promises."""
+"""Compiling in the background: `AsyncCompileMode` and its future kernels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ active_mode: ContextVar[AsyncCompileMode | None] = ContextVar("tritium async com
 class FutureKernel:
     """A kernel that is being compiled; `result()` waits for it. Attributes are those of the kernel.
 
-    Who waits first also calls `told` with the kernel. `caught` are its deferred warnings.
+    The first waiter also calls `told` with the kernel. `caught` are its deferred warnings.
     """
 
     def __init__(self, future: Future[Any], told: Callable[[Any], object] | None = None) -> None:
@@ -56,8 +56,8 @@ class FutureKernel:
 class AsyncCompileMode:
     """Inside `with AsyncCompileMode(executor):`, `warmup` returns at once and compiles in the executor.
 
-    Leaving waits for all of it; the first error is raised then, unless `ignore_errors`. The executor's threads may
-    leave the work to `processes`.
+    At exit it waits for all compiles and raises the first error, unless `ignore_errors`. The executor's threads may
+    pass the work to the worker `processes`.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class AsyncCompileMode:
         self._token: Token[AsyncCompileMode | None] | None = None
 
     def submit(self, compile_it: Callable[[], Any], told: Callable[[Any], object] | None = None) -> FutureKernel:
-        """Compile in the background; who first waits for the kernel calls `told` with it."""
+        """Compile in the background; the first waiter calls `told` with the kernel."""
         kernel = FutureKernel(self.executor.submit(compile_it), told)
         self.kernels.append(kernel)
         return kernel

@@ -28,9 +28,9 @@ from .tuning_config import Config
 
 __all__ = ["Autotuner", "Config", "Heuristics", "autotune", "heuristics"]
 
-_tuning = LazyModule(".tuning", __package__)  # most processes tune nothing
+_tuning = LazyModule(".tuning", __package__)  # most processes do not tune
 
-# what makes a configuration unfit; the kernel is wrong where all of them are
+# errors of an unfit configuration; if all are unfit, the kernel is wrong
 _UNFIT = (OutOfResources, PTXASError, BackendError, CompilationError, InternalError)
 
 _NUMBERS = frozenset((int, float, bool, str, type(None)))
@@ -58,7 +58,7 @@ def _clear(x: Any) -> None:
 
 
 def _accepted(fn: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any]:
-    """The keywords that a function has parameters for: those of old kernels have none for the launch's."""
+    """The keywords that a function has parameters for: functions of old kernels lack some."""
     parameters = inspect.signature(fn).parameters
     if any(p.kind == p.VAR_KEYWORD for p in parameters.values()):
         return keywords
@@ -66,7 +66,7 @@ def _accepted(fn: Callable[..., Any], keywords: dict[str, Any]) -> dict[str, Any
 
 
 _PRUNING = ("early_config_prune", "perf_model", "top_k")
-_TOP = "configs_top_k"  # what PyTorch's compiler calls the last, after the attribute
+_TOP = "configs_top_k"  # PyTorch's compiler uses the name of the attribute for the last
 
 
 class _Pruner:
@@ -101,7 +101,7 @@ class _Pruner:
 
 
 class Autotuner(PickledWrapper, KernelInterface[Any]):
-    """A kernel that tries its configurations when a new key comes, and launches with the best from then on.
+    """A kernel that times its configurations for each new key, and launches with the fastest.
 
     The key is the values of the arguments named in `key` and the element types of all arrays. Attributes: `cache` (key
     -> best), `best_config`, `configs_timings` (of the last tuning: milliseconds, a list of median, 20 % and 80 %
@@ -149,7 +149,7 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
         self.configs_timings: dict[Config, Any] = {}
         self.bench_time: float | None = None
         self.nargs: dict[str, Any] | None = None
-        self._unfit: dict[Config, Exception] = {}  # why a configuration just timed cannot be used
+        self._unfit: dict[Config, Exception] = {}  # errors of the configurations timed last
         self.__name__ = self.base_fn.__name__
         self.__doc__ = self.base_fn.__doc__
 
@@ -184,7 +184,7 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
 
     @cached_property
     def do_bench(self) -> Callable[..., Any]:
-        """What times a launch: `do_bench(call, quantiles=...)`."""
+        """The function that times a launch: `do_bench(call, quantiles=...)`."""
         return self._do_bench or self._default_bench
 
     def _default_bench(self, call: Callable[[], Any], quantiles: Sequence[float]) -> Any:
@@ -197,7 +197,7 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
         return bench(call, warmup or 0, rep or 0, quantiles=quantiles)
 
     def _where(self) -> int | None:
-        """Where the arguments are that are tuned for; see `place`."""
+        """The device of the arguments; see `place`."""
         named = self.nargs or {}
         return place(list(named), list(named.values()))
 
@@ -215,15 +215,15 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
         return {**kwargs, **chosen}
 
     def _promise(self, args: tuple[Any, ...], config: Config, kwargs: dict[str, Any]) -> Any:
-        """The kernel of a configuration, compiled or to be compiled. The hook of a configuration may choose what the
-        kernel depends on, such as the shape of a descriptor's blocks."""
+        """The kernel of a configuration, compiled or to be compiled. The hook of a configuration may change
+        arguments that the kernel depends on, such as the block shape of a descriptor."""
         current = self._keywords(config, kwargs)
         if config.pre_hook:
             config.pre_hook({**(self.nargs or {}), **current})
         return self.fn.run(*args, **{**current, "warmup": True})
 
     def _bench(self, *args: Any, config: Config, **meta: Any) -> list[float]:
-        """Milliseconds of one configuration, infinite where it cannot be used. Users' classes call or replace it."""
+        """Milliseconds of one configuration, infinite if it cannot be used. Subclasses of users call or override it."""
         try:
             return self._time(args, config, meta)
         except _UNFIT as error:
@@ -250,7 +250,7 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
         return found if isinstance(found, list) else [float(found)] * 3
 
     def _search(self, configs: list[Config], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[Config, Any]:
-        """The timings of all configurations, infinite for those that cannot be used; an error if none can."""
+        """The timings of all configurations, infinite for unfit ones; an error if all are unfit."""
         search = _tuning.Search(self.base_fn.__name__, configs)
 
         def time_it(config: Config) -> list[float]:
@@ -264,7 +264,7 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
         return timings
 
     def _tune(self, key: tuple[Any, ...], configs: list[Config], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Fill `cache[key]`; whether the answer was on disk."""
+        """Set `cache[key]`; whether the result was on disk."""
         stored = self._stored_timings(key, configs)
         start = time.perf_counter()
         timings = stored or self._search(configs, args, kwargs)
@@ -287,7 +287,7 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
 
     def check_disk_cache(self, tuning_key: Any, configs: Sequence[Config], bench_fn: Callable[[], Any]) -> bool:
         """Take the best configuration of `tuning_key` from disk; without one call `bench_fn`, which fills `cache` and
-        `configs_timings`, and store what it measured. True where it was on disk."""
+        `configs_timings`, and store the timings. True if it was on disk."""
         key = tuple(tuning_key)
         name = self._storage_key(key, configs, always=True) if tuning_key else None
         timings = self._read_timings(name, configs)
@@ -343,7 +343,7 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
         return tuple(values)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
-        """Launch with the best configuration for these arguments, which is found now if the key is new."""
+        """Launch with the best configuration for these arguments, which is searched now if the key is new."""
         self.nargs = dict(zip(self.arg_names, args))
         if len(self.configs) == 1:
             config: Config | None = self.configs[0]
@@ -364,7 +364,7 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
     def _chosen(self, key: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Config:
         """The configuration for a new key."""
         configs = self.prune_configs(kwargs)
-        if settings.runtime.interpret:  # where time says nothing
+        if settings.runtime.interpret:  # without meaningful times
             return configs[0]
         if len(configs) == 1:  # nothing to compare it with
             self.cache[key] = configs[0]
@@ -375,7 +375,9 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
         except TritiumError as error:
             if settings.compilation.front_end_debugging:
                 raise
-            raise error.with_traceback(None) from error.__cause__  # as a launch does: how we tune is of no use
+            raise error.with_traceback(
+                None
+            ) from error.__cause__  # as in a launch: frames of the autotuner are of no use
         config = self.cache[key]
         self._tell(key, config, time.perf_counter() - started, on_disk)
         return config
@@ -459,7 +461,7 @@ def heuristics(values: dict[str, Callable[[dict[str, Any]], Any]]) -> Callable[[
 
 
 def _parameters(fn: Any, decorator: str) -> Sequence[str]:
-    """The names of the parameters of what `decorator` stands above."""
+    """The parameter names of the decorated function."""
     names: Sequence[str] | None = getattr(fn, "arg_names", None)
     if names is None:
         raise AutotunerError(

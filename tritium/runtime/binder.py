@@ -1,7 +1,6 @@
-"""Python's own argument binding for kernels: a function with the kernel's parameters, written for each kernel.
+"""Argument binding by Python itself: a generated function with the parameters of the kernel.
 
-Its parameters are those of the kernel; one without a default has a mark as default, so that one message can name all
-that are missing.
+A parameter without a default gets a sentinel as default, so that one message can name all missing arguments.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ __all__ = ["MISSING", "make_binder"]
 
 _missing = object()
 MISSING = id(_missing)
-"""The id of the mark that stands for an argument that was not given (compared by id: tensors have their own ==)."""
+"""The id of the sentinel for a missing argument (compared by id: tensors overload ==)."""
 
 
 def make_binder(name: str, params: Sequence[Any]) -> Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]:
-    """`bind(*args, **kwargs)`: a value for each parameter, and the keywords that are none (the options).
+    """`bind(*args, **kwargs)`: a value for each parameter, and the other keywords (the options).
 
     ArgumentError for too many arguments and for a `**kwargs` parameter.
     """

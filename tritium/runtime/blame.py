@@ -13,7 +13,7 @@ _HINT = "\nhint: "
 
 
 def at_parameter(kernel: SourceFunction, name: str, error: ArgumentError) -> ArgumentError:
-    """`error`, of the same class, with the kernel's name, and the line of its parameter where the source is known."""
+    """`error`, of the same class, with the kernel's name, and the line of its parameter if the source is known."""
     message, _, hint = str(error).partition(_HINT)
     message = f"{kernel.__name__}: {message}"  # type: ignore[attr-defined]
     place = _place(kernel, name)
@@ -26,7 +26,7 @@ def at_parameter(kernel: SourceFunction, name: str, error: ArgumentError) -> Arg
 
 
 def _place(kernel: SourceFunction, name: str) -> tuple[int, int] | None:
-    """Line and column (from 1) of a parameter; None where the source cannot be read."""
+    """Line and column (from 1) of a parameter; None if the source cannot be read."""
     try:
         parameters = kernel.parse().args
     except TritiumError:

@@ -1,7 +1,7 @@
-"""C and C++ as Python modules, by Triton's names, for those who compile their own; kernels need no C compiler.
+"""Compile C and C++ to Python modules, under Triton's names; kernels need no C compiler.
 
-The compiler is CC (CXX), gcc or clang; `knobs.build.impl` may take its place. What was compiled is kept by the cache
-manager under a hash of source, flags and platform.
+The compiler is CC (CXX), gcc or clang; `knobs.build.impl` replaces it. Results are kept by the cache manager
+under a hash of source, flags and platform.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _PROGRAMS = {"c": ("CC", "gcc", "clang"), "c++": ("CXX", "g++", "clang++")}
 
 
 class BuildError(TritiumError, RuntimeError):
-    """There is no compiler, or it refused."""
+    """There is no compiler, or it failed."""
 
 
 @functools.lru_cache
 def platform_key() -> str:
-    """What machine code runs on: machine, system, width."""
+    """The platform of machine code: machine, system, pointer width."""
     return ",".join((platform.machine(), platform.system(), *platform.architecture()))
 
 
@@ -62,7 +62,7 @@ def _compiler(language: str) -> str:
 
 @dataclass(frozen=True)
 class _Build:
-    """One library to make."""
+    """One library to build."""
 
     name: str
     language: str
@@ -106,7 +106,7 @@ def _load(name: str, path: str) -> ModuleType:
 
 
 def _library(source: bytes, path: str, build: _Build, load: bool) -> Any:
-    """The path of the library, or with `load` the module in it: from the cache, or made now."""
+    """The path of the library, or with `load` the module in it: from the cache, or built now."""
     cache = get_cache_manager(build.key(source))
     found = cache.get_file(build.file)
     if found is not None:
@@ -151,7 +151,7 @@ def compile_so_from_file(
     libraries: list[str] | None = None,
     ccflags: list[str] | None = None,
 ) -> str:
-    """The path of the library that a file of C or C++ makes; BuildError (a RuntimeError) with the compiler's words."""
+    """The path of the library built from a C or C++ file; BuildError (a RuntimeError) with the compiler's output."""
     return str(_from_file(src_path, name, (library_dirs, include_dirs, libraries, ccflags), False))
 
 
@@ -164,7 +164,7 @@ def compile_so_from_src(
     ccflags: list[str] | None = None,
     language: str = "c",
 ) -> str:
-    """The same of a text."""
+    """The same for source text."""
     return str(_from_source(src, name, language, (library_dirs, include_dirs, libraries, ccflags), False))
 
 
@@ -176,7 +176,7 @@ def compile_module_from_file(
     libraries: list[str] | None = None,
     ccflags: list[str] | None = None,
 ) -> ModuleType:
-    """The Python module `name` that a file of C or C++ makes; BuildError (a RuntimeError) with the compiler's words."""
+    """The Python module `name` built from a C or C++ file; BuildError (a RuntimeError) with the compiler's output."""
     found: ModuleType = _from_file(src_path, name, (library_dirs, include_dirs, libraries, ccflags), True)
     return found
 
@@ -190,6 +190,6 @@ def compile_module_from_src(
     ccflags: list[str] | None = None,
     language: str = "c",
 ) -> ModuleType:
-    """The same of a text."""
+    """The same for source text."""
     found: ModuleType = _from_source(src, name, language, (library_dirs, include_dirs, libraries, ccflags), True)
     return found

@@ -1,4 +1,4 @@
-"""Triton's module of this name: where kernels are kept, and the classes to choose it with."""
+"""Triton's module of this name: the folders of kernels, and classes of cache managers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-# as in Triton up to 3.2, whose cache managers of users' own call them
+# as in Triton up to 3.2; cache managers of users call them
 def default_cache_dir() -> str:
     """The folder of compiled kernels: `knobs.cache.dir`."""
     return str(settings.cache.dir)

@@ -11,7 +11,7 @@ out more or less of these. `CallForms` accepts every form that Triton 3.6 to 3.9
 | run-time values | all but the declared constexprs and the arguments made constants |
 | no trailing constants | all up to the last one read at run time (Triton 3.7 and later read no further) |
 
-The number of arguments says which form is meant. Where two forms of this length assign a run-time value to different
+The number of arguments selects the form. Where two forms of this length assign a run-time value to different
 parameters, the call is ambiguous and refused.
 """
 
@@ -28,7 +28,7 @@ __all__ = ["CallForms"]
 class CallForms:
     """Assigns positional arguments to the parameters of a compiled kernel.
 
-    `types` are those of the signature ("constexpr" for what is compiled in), `declared` the names of parameters
+    `types` are those of the signature ("constexpr" for compiled-in values), `declared` the names of parameters
     declared `tl.constexpr`, `constants` the compiled-in values by parameter index.
     """
 

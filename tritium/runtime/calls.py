@@ -1,4 +1,4 @@
-"""A call of a kernel as what it is compiled from, without launching it."""
+"""The compile inputs of a kernel call, without launching it."""
 
 from __future__ import annotations
 

@@ -23,14 +23,14 @@ def _memory_bytes() -> int:
 
 
 class _Utilities:
-    """What scripts ask a driver's `utils` for."""
+    """A driver's `utils`."""
 
     def get_device_properties(self, device: int = 0) -> dict[str, Any]:
-        """Figures by Triton's names: a core counts as a multiprocessor, its level-2 cache as shared memory."""
+        """Properties under Triton's names: a core counts as an SM, its level-2 cache as shared memory."""
         target = default_target()
         return {
             "max_shared_mem": 1 << 20,
-            "max_num_regs": 1 << 16,  # as a GPU's: scripts compute from it how many programs to start
+            "max_num_regs": 1 << 16,  # as of a GPU: scripts compute numbers of programs from it
             "multiprocessor_count": os.cpu_count() or 1,
             "warpSize": 1,
             "sm_clock_rate": 0,
@@ -42,17 +42,17 @@ class _Utilities:
 
 
 class DeviceInterface:
-    """The few functions of `torch.cuda` that benchmarks call, for a device that is always in step."""
+    """The few functions of `torch.cuda` that benchmarks call, for a device that runs synchronously."""
 
     def synchronize(self, device: Any = None) -> None:
-        """Nothing is under way: launches return when they are done."""
+        """Nothing to wait for: launches return when they are done."""
 
     def current_device(self) -> int:
         """0"""
         return 0
 
     def set_device(self, device: Any) -> None:
-        """There is one."""
+        """No effect: there is one device."""
 
     def is_available(self) -> bool:
         """True"""
@@ -60,14 +60,14 @@ class DeviceInterface:
 
 
 class CPUDriver(DriverBase):
-    """The processor we run on as a device of Triton's."""
+    """The host CPU as a device of Triton's."""
 
     def __init__(self) -> None:
         self.utils = _Utilities()
 
     @staticmethod
     def is_active() -> bool:
-        """A CPU is always there."""
+        """True: there is always a CPU."""
         return True
 
     def get_current_target(self) -> Any:
@@ -79,7 +79,7 @@ class CPUDriver(DriverBase):
         return 0
 
     def set_current_device(self, device: int) -> None:
-        """There is one."""
+        """No effect: there is one device."""
 
     def get_current_stream(self, device: Any = None) -> int:
         """0: launches run at once."""
@@ -90,7 +90,7 @@ class CPUDriver(DriverBase):
         return _torch.device("cpu")
 
     def get_device_interface(self) -> DeviceInterface:
-        """Stands for `torch.cuda`."""
+        """A substitute for `torch.cuda`."""
         return DeviceInterface()
 
     def get_benchmarker(self) -> Any:
@@ -102,7 +102,7 @@ class CPUDriver(DriverBase):
         return bytearray(64 << 20)
 
     def clear_cache(self, cache: Any) -> None:
-        """Write all of `cache`, so that nothing else is left in the processor's caches."""
+        """Write all of `cache`, which evicts everything else from the CPU's caches."""
         cache[:] = bytes(len(cache))
 
     def map_python_to_cpp_type(self, ty: str) -> str:

@@ -1,4 +1,4 @@
-"""CUDA GPUs as the runtime's driver: what Triton's programs ask `driver.active` where a GPU is active."""
+"""The driver of CUDA GPUs: `driver.active` where a GPU is active."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _BLOCKING_SYNC_OFF = 0
 
 
 class _Utilities:
-    """What scripts ask a driver's `utils` for."""
+    """A driver's `utils`."""
 
     def get_device_properties(self, device: int | None = None) -> dict[str, Any]:
-        """Figures by Triton's names: max_shared_mem, max_num_regs, multiprocessor_count, warpSize, clocks."""
+        """Properties under Triton's names: max_shared_mem, max_num_regs, multiprocessor_count, warpSize, clocks."""
         return devices.device(devices.current_device() if device is None else device).properties
 
     def get_device_capability(self, device: int) -> tuple[int, int]:
@@ -55,7 +55,7 @@ class _Utilities:
         return bool(state.value)
 
     def load_binary(self, name: str, code: bytes, shared: int, device: int) -> tuple[int, int, int, int, int]:
-        """Load a cubin: handles of the module and the function, registers, spills, and most threads of a block."""
+        """Load a cubin: handles of the module and the function, registers, spills, and the maximum threads per CTA."""
         gpu = devices.device(device)
         major, minor = gpu.capability
         metadata = {"name": name, "shared": shared, "num_warps": 1, "target": {"arch": major * 10 + minor}}
@@ -67,7 +67,7 @@ class _Utilities:
         library().call("unload_module", module)
 
     def set_printf_fifo_size(self, size: int) -> None:
-        """Bytes that kernels may print between two waits for the GPU."""
+        """Set the bytes that kernels may print between two synchronizations."""
         with devices.device(devices.current_device()).active():
             library().call("set_limit", _PRINTF_FIFO, size)
 
@@ -82,13 +82,13 @@ class Event:
             self._gpu.cuda.call("create_event", self._handle.at, _BLOCKING_SYNC_OFF if enable_timing else 2)
 
     def record(self, stream: Any = None) -> None:
-        """Put the event behind what is in the stream (the current one by default)."""
+        """Record the event in a stream (the current one by default)."""
         handle = devices.current_stream(self._gpu.index) if stream is None else getattr(stream, "cuda_stream", stream)
         with self._gpu.active():
             self._gpu.cuda.call("record_event", self._handle.value, handle)
 
     def synchronize(self) -> None:
-        """Wait until the GPU is there."""
+        """Wait for the event."""
         with self._gpu.active():
             self._gpu.cuda.call("synchronize_event", self._handle.value)
 
@@ -165,7 +165,7 @@ class CUDADriver(DriverBase):
         return _torch.device("cuda", self.get_current_device())
 
     def get_device_interface(self) -> Any:
-        """`torch.cuda` where torch is in use, else what stands for it."""
+        """`torch.cuda` if torch is in use, else a substitute."""
         return _torch.cuda if devices.torch_cuda() is not None else CUDAInterface()
 
     def get_benchmarker(self) -> Any:
@@ -191,7 +191,7 @@ class CUDADriver(DriverBase):
         return cubin.on(device, self.native())  # type: ignore[no-any-return]
 
     def native(self) -> Native | None:
-        """The launch path as native code; None where there is none."""
+        """The native launcher; None if there is none."""
         return native_launch()
 
     def device(self, index: int) -> Device:

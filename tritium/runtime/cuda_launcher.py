@@ -1,6 +1,6 @@
-"""Launching a kernel on a CUDA GPU.
+"""Launch of a kernel on a CUDA GPU.
 
-A launch runs on the GPU whose memory its arrays are in, in the stream that is current there, and returns before the
+A launch runs on the GPU whose memory its arrays are in, in the current stream of that GPU, and returns before the
 kernel has run (unless the setting `nvidia.launch_blocking` asks to wait).
 """
 
@@ -85,7 +85,7 @@ class CudaLauncher:
         del arrays, memory
 
     def on(self, index: int) -> LoadedFunction:
-        """The kernel on a GPU, loaded now if it was not; it says how many registers it takes."""
+        """The kernel loaded on a GPU; its resource usage is stored in the CompiledKernel."""
         kernel = self.kernel
         function: LoadedFunction = kernel.loaded.on(index, native_launch())
         function.expect(self.packer.slots + 2, self.packer.size)
@@ -100,13 +100,13 @@ class CudaLauncher:
             where = place(*zip(*at_run_time)) if at_run_time else None
         except ArgumentError as error:
             raise ArgumentError(f"{self.kernel.name}: {error}") from None
-        # arrays of the CPU alone: the packer says which of them is there
+        # only arrays in CPU memory: the packer raises the error
         return devices.current_device() if where is None or where == HOST else where
 
     def _with_scratch(
         self, params: bytes, grid: tuple[int, int, int], device: int, stream: int
     ) -> tuple[list[Any], bytes]:
-        """The parameters with the addresses of the scratch memory that the kernel asks for, and that memory."""
+        """The parameters with the addresses of the kernel's scratch memory, and that memory."""
         if not self._needs_scratch:
             return [], params
         addresses, memory = self._allocate(device, *grid, stream)
@@ -176,7 +176,7 @@ def _current_device(_: Any) -> int:
 
 
 def _encode(*arguments: Any) -> bytes:
-    """A tensor map of the driver's, which asks for a context that is the thread's; any will do."""
+    """A tensor map encoded by the driver, which needs any current context."""
     with devices.device(devices.current_device()).active():
         return encode_tiled(library(), *arguments)
 
@@ -186,7 +186,7 @@ def _fail(function: LoadedFunction, x: int, y: int, z: int, stream: int, status:
 
 
 def _wait_for_makers(function: LoadedFunction, arrays: Sequence[ArrayInfo], stream: int) -> None:
-    """Have the launch's stream wait for the streams that other libraries say make the contents of arrays."""
+    """Make the launch's stream wait for the streams that write the arrays, as other libraries report them."""
     for other in {a.stream for a in arrays if a.stream} - {stream}:
         if stream in (0, 1) and other in (0, 1):
             continue

@@ -1,4 +1,4 @@
-"""The kernels of a function that a process has: by device, and by what their launches specialize on."""
+"""The loaded kernels of a function in this process, by device and specialization."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _jit_parts = LazyModule(".jit_parts", __package__)
 
 
 def device_cache(function: Any, target: Any) -> tuple[Kernels, dict[Any, str], Any, Any, Any]:
-    """What `device_caches` has for a device, as Triton's: kernels, keys of specializations, target, backend, and the
-    binder, which programs that build launches of their own call."""
+    """An entry of `device_caches`, as Triton's: kernels, keys of specializations, target, backend, and the binder,
+    which programs that build launches of their own call."""
     return Kernels(), {}, target, make_backend(target), partial(_bind, function)
 
 
@@ -61,20 +61,20 @@ class Specialization:
         self.generation = -1
 
     def forget(self, generation: int) -> None:
-        """Drop the plans, which were made under other settings."""
+        """Drop the plans, which were made with other settings."""
         self.generation = generation
         self.plans.clear()
         self.repeats.clear()
 
     def __getattr__(self, name: str) -> Any:
-        """What the kernel has: those who look into `device_caches` find kernels."""
+        """Attributes of the kernel, since programs expect kernels in `device_caches`."""
         if name == "kernel":
             raise AttributeError(name)
         return getattr(self.kernel, name)
 
 
 class Kernels(dict[Any, Specialization]):
-    """The kernels of a device by specialization; the text of one, which hooks are told, finds it as well."""
+    """The kernels of a device by specialization, or by its text, which hooks receive."""
 
     def __contains__(self, key: object) -> bool:
         return super().__contains__(key) or (isinstance(key, str) and self._of_text(key) is not None)
@@ -89,6 +89,6 @@ class Kernels(dict[Any, Specialization]):
         return next((kernel for key, kernel in self.items() if str(key) == text), None)
 
     def clear(self) -> None:
-        """Forget these kernels, and the launches of them that were remembered."""
+        """Forget these kernels and their launch plans."""
         settings.generation.value += 1
         super().clear()

@@ -1,10 +1,10 @@
 """The active driver and how it is chosen: `driver.active`, `driver.serving(...)`.
 
 A launch runs where its arrays are (`serving`): on the CPU, or on the CUDA GPU whose memory they are in. The active
-driver answers everything else: what a script asks about the machine, and launches without arrays. It is the CUDA
-driver's where there is a GPU, else the CPU's; the setting `runtime.target` (TRITIUM_TARGET) says otherwise. An emulated
+driver serves everything else: queries about the machine, and launches without arrays. It is the CUDA driver if there is
+a GPU, else the CPU's; the setting `runtime.target` (TRITIUM_TARGET) says otherwise. An emulated
 GPU (`emulated.EmulatedCUDADriver`) takes the arrays of the CPU's memory.
-A driver of one's own that was made active with `set_active` serves every launch, whatever its arguments.
+A driver of the user's that is made active with `set_active` serves every launch, whatever its arguments.
 
 The drivers themselves are registered by `runtime.driver`, which imports them.
 """
@@ -42,7 +42,7 @@ class DeviceTarget(NamedTuple):
 
 
 def _default_backend() -> str:
-    """The target that TRITON_DEFAULT_BACKEND names; "" where it is not set."""
+    """The target named by TRITON_DEFAULT_BACKEND; "" if it is not set."""
     name = settings.runtime.default_backend or ""
     if name not in ("", "nvidia", "cpu"):
         raise OptionError(f"TRITON_DEFAULT_BACKEND is nvidia or cpu, not {name!r}")
@@ -50,7 +50,8 @@ def _default_backend() -> str:
 
 
 def _wanted() -> tuple[str, int]:
-    """What TRITIUM_TARGET says, "" where nothing, and the capability of a GPU to emulate; OptionError for a mistake."""
+    """The target named by TRITIUM_TARGET ("" if unset), and the compute capability to emulate; OptionError if
+    malformed."""
     text = settings.runtime.target or _default_backend()
     found = re.fullmatch(r"cpu|cuda|emulated(?::(\d+))?|", text)
     if found is None:
@@ -66,7 +67,7 @@ class DriverConfig:
         self._cuda: Any = None
         self._default: Any = None
         self._active: Any = None
-        self._emulated: bool | None = None  # does the setting have every launch emulated?
+        self._emulated: bool | None = None  # whether the setting makes every launch emulated
         self._cpu_place: DeviceTarget | None = None
 
     @property
@@ -85,7 +86,7 @@ class DriverConfig:
 
     @property
     def default(self) -> Any:
-        """What the setting `runtime.target` says, else the driver of the GPUs if there is one, else the CPU's."""
+        """The driver named by the setting `runtime.target`, else that of the GPUs if there is one, else the CPU's."""
         if self._default is None:
             wanted, capability = _wanted()
             if wanted == "emulated":
@@ -101,7 +102,7 @@ class DriverConfig:
         return self.default if self._active is None else self._active
 
     def serving(self, where: int | None) -> DeviceTarget:
-        """What serves a launch whose arrays are at `where` (see `placement.place`)."""
+        """The device of a launch whose arrays are at `where` (see `placement.place`)."""
         chosen = self._active
         if chosen is None:
             if self._emulated is None:
@@ -119,8 +120,8 @@ class DriverConfig:
     def set_active(self, driver: Any) -> None:
         """Use `driver` from now on, for every launch.
 
-        One that `triton.backends.backends` lists is only preferred: it serves launches without arrays and answers for
-        the machine, and arrays go on to say where they are used. PyTorch's compiler makes these active by turns.
+        One that `triton.backends.backends` lists is only preferred: it serves launches without arrays and queries about
+        the machine; other launches still run where their arrays are. PyTorch's compiler activates these alternately.
         """
         preferred = getattr(driver, "prefers", None)
         if preferred is None:
@@ -135,7 +136,7 @@ class DriverConfig:
         self.set_active(self.cpu)
 
     def reset_active(self) -> None:
-        """Back to the default, which is looked for anew."""
+        """Return to the default driver, which is determined again."""
         settings.generation.value += 1
         self._active = self._default = self._emulated = None
 

@@ -1,10 +1,10 @@
-"""A CUDA GPU that is not there: kernels are compiled for it, and their PTX is executed by the emulator.
+"""An emulated CUDA GPU: kernels are compiled for it, and the emulator executes their PTX.
 
     driver.set_active(EmulatedCUDADriver(90))      # or TRITIUM_TARGET=emulated:90
 
-From then on launches take NumPy arrays, torch tensors of the CPU and whatever else is in its memory, run when they are
-called, and print what kernels print. What an emulated kernel does wrong (an access outside of its arrays, a race in
-shared memory, a deadlock) is an error of the launch that names the line. No GPU, CUDA driver or assembler is needed.
+From then on launches take NumPy arrays, torch CPU tensors and other arrays in CPU memory, run synchronously, and print
+the output of kernels. An error of a kernel (an access out of bounds, a race in shared memory, a deadlock) is raised by
+the launch with the source line. No GPU, CUDA driver or assembler is needed.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _numpy = LazyModule("numpy")
 _torch = LazyModule("torch")
 _benchmark = LazyModule(".benchmark", __package__)
 
-_PROCESSORS = 4  # persistent kernels start as many programs: few, as they share one CPU
+_PROCESSORS = 4  # persistent kernels start one program per SM: few, since they share one CPU
 _EVERYTHING = 1 << 63
 
 
 class _HostParameters(Parameters):
-    """Parameters as NVIDIA GPUs find them, with addresses of the CPU's memory."""
+    """Parameters laid out as for NVIDIA GPUs, with addresses in CPU memory."""
 
     def address(self, info: ArrayInfo, name: str, device: int) -> int:
         if info.device >= 0:
@@ -57,13 +57,13 @@ class _HostParameters(Parameters):
 
 
 class _Utilities:
-    """What scripts ask a driver's `utils` for."""
+    """A driver's `utils`."""
 
     def __init__(self, target: CUDATarget) -> None:
         self._target = target
 
     def get_device_properties(self, device: Any = 0) -> dict[str, Any]:
-        """Figures by Triton's names: those of the capability, with few multiprocessors."""
+        """Properties under Triton's names: those of the compute capability, with few SMs."""
         return {
             "max_shared_mem": self._target.shared_memory,
             "max_num_regs": 1 << 16,
@@ -84,8 +84,9 @@ class _Utilities:
 class EmulatedCUDADriver(DriverBase):
     """An NVIDIA GPU of compute capability `capability` / 10, emulated on the CPU.
 
-    `check_races` looks for races in shared memory. `last_report` says what the last launch did: instructions, barriers,
-    text printed. Kernels reach their arguments; arrays that they find pointers to in memory are named with `reach`.
+    `check_races` looks for races in shared memory. `last_report` has the statistics of the last launch: instructions,
+    barriers, printed text. Kernels may access their arguments; arrays behind pointers in memory are registered with
+    `reach`.
     """
 
     def __init__(self, capability: int = 90, check_races: bool = True) -> None:
@@ -98,7 +99,7 @@ class EmulatedCUDADriver(DriverBase):
 
     @staticmethod
     def is_active() -> bool:
-        """An emulated GPU is always there."""
+        """True: it is always available."""
         return True
 
     def get_current_target(self) -> GPUTarget:
@@ -110,11 +111,11 @@ class EmulatedCUDADriver(DriverBase):
         return cuda_type(ty)
 
     def get_current_device(self) -> str:
-        """A name that no GPU has: "emulated:90"; devices that differ in their checks have different names."""
+        """A name that no GPU has, "emulated:90"; devices with different checks have different names."""
         return f"emulated:{self.target.capability}{'' if self.check_races else ':races-unchecked'}"
 
     def set_current_device(self, device: Any) -> None:
-        """There is one."""
+        """No effect: there is one device."""
 
     def get_device_capability(self, device: Any = 0) -> tuple[int, int]:
         """(9, 0)"""
@@ -125,11 +126,11 @@ class EmulatedCUDADriver(DriverBase):
         return 0
 
     def get_active_torch_device(self) -> Any:
-        """`torch.device("cpu")`: there the tensors are."""
+        """`torch.device("cpu")`, the device of the tensors."""
         return _torch.device("cpu")
 
     def get_device_interface(self) -> DeviceInterface:
-        """Stands for `torch.cuda`."""
+        """A substitute for `torch.cuda`."""
         return DeviceInterface()
 
     def get_benchmarker(self) -> Any:
@@ -144,16 +145,16 @@ class EmulatedCUDADriver(DriverBase):
         """Nothing."""
 
     def reach(self, *arrays: Any) -> None:
-        """Let kernels reach these arrays from now on, and keep them."""
+        """Allow kernels to access these arrays from now on, and keep them alive."""
         self.reachable += arrays
 
     def launcher(self, kernel: CompiledKernel) -> EmulatedLauncher:
-        """What launches a kernel."""
+        """The launcher of a kernel."""
         return EmulatedLauncher(self, kernel)
 
 
 class _Interpreted:
-    """Stands for loaded code: an emulated GPU has none, and no address of it."""
+    """A placeholder for loaded code, which an emulated GPU does not have."""
 
     address = 0
 
@@ -172,11 +173,11 @@ class EmulatedLauncher:
         self.forms = CallForms.of(kernel)
         self.calls = DirectCalls(self, self.packer)
         kernel.load_with(_Interpreted)
-        _ = kernel.loaded  # who listens to loads hears of it
+        _ = kernel.loaded  # calls the hooks of loads
 
     @property
     def driver(self) -> EmulatedCUDADriver:
-        """The active one of this chip: a kernel that was compiled for an earlier one runs on it, too."""
+        """The active driver if it has this target, else the one that made the launcher."""
         active = drivers.active
         same = isinstance(active, EmulatedCUDADriver) and active.target == self._made_by.target
         return active if same else self._made_by
@@ -216,13 +217,13 @@ class EmulatedLauncher:
         del arrays, scratch
 
     def device_of(self, args: Sequence[Any]) -> None:
-        """There is one."""
+        """None: there is one device."""
 
     def launch_backend(self, device: Any) -> None:
         """None: emulated launches do not take the fast path."""
 
     def _check(self, grid: tuple[int, int, int]) -> None:
-        """What no GPU runs is refused here too."""
+        """Check the limits of the GPU."""
         x, y, z = grid
         if x * (self.kernel.values.get("num_ctas") or 1) > MAX_X or max(y, z) > MAX_YZ:
             raise LaunchError(
@@ -234,7 +235,7 @@ class EmulatedLauncher:
             raise OutOfResources(used, most, "shared memory", self.kernel.name)
 
     def _memory(self, args: Sequence[Any]) -> Memory:
-        """What the kernel may reach: its arrays, and what the driver was told."""
+        """The memory that the kernel may access: its arrays, and those registered with `reach`."""
         memory = Memory()
         for number, array in enumerate(self.driver.reachable):
             self._place(f"reachable array {number}", array, memory)
@@ -263,7 +264,7 @@ class EmulatedLauncher:
             memory.place_raw(low, high - low, name, writable, value)
 
     def _with_scratch(self, params: bytes, programs: int, memory: Memory) -> tuple[bytes, list[Any]]:
-        """The parameters with the addresses of the scratch memory that the kernel asks for, and that memory."""
+        """The parameters with the addresses of the kernel's scratch memory, and that memory."""
         values, addresses, blocks = self.kernel.values, [], []
         for kind in ("global", "profile"):
             size = values.get(f"{kind}_scratch_size") or 0

@@ -1,4 +1,4 @@
-"""What can go wrong at run time. Every text is meant for the person who wrote the launch."""
+"""Errors at run time, with messages for the author of the launch."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ __getattr__ = lazy_attributes("tritium.runtime", {"InterpreterError": "..interpr
 
 
 class LaunchError(TritiumError, RuntimeError):
-    """A kernel cannot be launched as asked: no grid, a grid that is none, a changed global."""
+    """A launch is not possible: no grid, an invalid grid, a changed global."""
 
 
 class GridArgumentError(LaunchError, KeyError):
-    """A grid's function asks for what is no argument of the launch."""
+    """A grid function uses a name that is no argument of the launch."""
 
     def __str__(self) -> str:
         return str(self.args[0])  # a KeyError would show the repr
@@ -51,7 +51,7 @@ class PreloadError(ArgumentError, RuntimeError):
 
 
 class DescriptorError(ArgumentError, ValueError, AssertionError):
-    """A tensor descriptor that no kernel takes (Triton raises the one or the other of these for it)."""
+    """An invalid tensor descriptor (Triton raises either of these bases for it)."""
 
 
 class IntegerOverflowError(ArgumentError, OverflowError):
@@ -63,11 +63,11 @@ class AutotunerError(TritiumError):
 
 
 class ConflictError(AutotunerError, ValueError):
-    """A launch gives a parameter that the configurations of autotune give."""
+    """A launch passes a parameter that the configurations of `autotune` set."""
 
 
 class _KernelError(TritiumError, RuntimeError):
-    """Something a running kernel reported.
+    """An error reported by a running kernel.
 
     Attributes: `kernel` (name), `file`, `line`, `column` (of the operation, None if unknown), `program` (x, y, z).
     """
@@ -90,11 +90,11 @@ class _KernelError(TritiumError, RuntimeError):
 
 
 class DeviceAssertError(_KernelError, AssertionError):
-    """A `tl.device_assert` (or `assert`) that did not hold, in a kernel compiled with `debug=True`."""
+    """A failed `tl.device_assert` (or `assert`), in a kernel compiled with `debug=True`."""
 
 
 class ReadOnlyError(_KernelError, ArgumentError):
-    """A store into an array that is only to be read: of a kernel that need not store to it, so that it was launched.
+    """A store to a read-only array, by a kernel that does not store to it on every path, so that it was launched.
 
     Attributes besides those of every kernel error: `argument` (the parameter's name), `address` (of the element's first
     byte).

@@ -1,4 +1,4 @@
-"""Errors that running kernels report, told as what they mean in the kernel's source."""
+"""Errors that running kernels report, mapped to the kernel's source."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _VERBS = {
 
 
 def report(data: bytes, kernel: CompiledKernel, labels: Sequence[str], to_read: Sequence[str] = ()) -> None:
-    """Raise what the error record `data` says. `labels` names the parameter that each argument slot belongs to,
-    `to_read` those of the rows of memory that may only be read."""
+    """Raise the error of the error record `data`. `labels` names the parameter of each argument slot, `to_read` those
+    of the read-only memory spans."""
     record = ErrorRecord.from_bytes(data)
     sites: list[Mapping[str, Any]] = kernel.values.get("sites", [])
     site = sites[record.site] if 0 <= record.site < len(sites) else {}
@@ -70,7 +70,7 @@ def _sanitizer_error(
 def _told(
     message: str, kernel: CompiledKernel, site: Mapping[str, Any], record: ErrorRecord, hint: str = ""
 ) -> tuple[str, str, Any, Any, Any, tuple[int, int, int]]:
-    """The arguments of a kernel error: its text, and where it happened."""
+    """The arguments of a kernel error: its text and position."""
     file, line, column = site.get("file") or None, site.get("line") or None, site.get("column") or None
     message = f"{message}\nin kernel {kernel.name}, program {record.program}"
     callers = site.get("details", {}).get("callers", ())
@@ -82,7 +82,7 @@ def _told(
 def _diagnostic(
     kernel: CompiledKernel, message: str, file: str | None, line: int | None, column: int | None, **how: Any
 ) -> Diagnostic:
-    """A message about a place, with the source if it is in the kernel's own file."""
+    """A message with a position, and the source line if it is in the kernel's own file."""
     path, lines = _text_of(kernel.src)
     if file is None or os.path.basename(path) != file:
         path, lines = file or "", ()
@@ -90,7 +90,7 @@ def _diagnostic(
 
 
 def _text_of(source: Any) -> tuple[str, Sequence[str]]:
-    """The file that a kernel stands in, and its lines."""
+    """The file of a kernel, and its lines."""
     if hasattr(source, "fn"):
         return source.fn.source.file, source.fn.source.lines
     return str(source.path), source.src.splitlines()

@@ -19,7 +19,7 @@ PROGRAMS = 1 << 62
 
 
 class GridArguments(dict[str, Any]):
-    """What the function of a grid gets: the arguments of the launch of `kernel` by name."""
+    """The argument of a grid function: the arguments of the launch of `kernel` by name."""
 
     def __init__(self, kernel: str, named: dict[str, Any]) -> None:
         super().__init__(named)
@@ -36,8 +36,8 @@ def normalize_grid(
 ) -> tuple[int, int, int]:
     """Three integers from an integer, a tuple or list of one to three, or a function of the launch's arguments.
 
-    `meta()` makes the dict of all arguments that a function is called with. Zero extents are kept: such a grid runs
-    nothing. LaunchError for everything else.
+    `meta()` makes the dict of all arguments that a function is called with. A grid with a zero extent runs no
+    program. LaunchError for everything else.
     """
     if callable(grid) and meta is not None:
         grid = grid(GridArguments(kernel, meta()))

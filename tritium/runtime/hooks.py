@@ -1,7 +1,7 @@
-"""What hooks are given: those around compiles of a JIT function, and those around launches.
+"""The arguments of hooks around compiles of a JIT function and around launches.
 
 A compile is described by text, too (`specialization_data`): JSON from which another process can compile the same kernel
-ahead of its first launch (`JITFunction.preload`).
+before its first launch (`JITFunction.preload`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 class JitFunctionInfo:
-    """What compile hooks are told about the function: the names of its module and of itself, and the kernel."""
+    """The function argument of compile hooks: the names of its module and of itself, and the kernel."""
 
     def __init__(self, module: str, name: str, jit_function: SourceFunction) -> None:
         self.module = module
@@ -37,7 +37,7 @@ class JitFunctionInfo:
 
 
 class CompileEvent:
-    """One compile of a JIT function, as hooks are told of it; what they are told is made when there is one."""
+    """One compile of a JIT function; the arguments of hooks are made only if there is a hook."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class CompileEvent:
         self.warmup = warmup
 
     def tell(self, setting: str) -> Any:
-        """Call the hook that a setting of `runtime` holds; its answer, None where there is none or it raises."""
+        """Call the hook that a setting of `runtime` holds; its result, None if there is no hook or it raises."""
         hook = getattr(settings.runtime, setting)
         if hook is None:
             return None
@@ -127,7 +127,7 @@ def full_name(function: SourceFunction) -> str:
 
 
 def encoded_constant(value: Any) -> Any:
-    """A compile-time value as JSON can say it."""
+    """A compile-time value encoded for JSON."""
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, (tuple, list)):
@@ -167,9 +167,9 @@ def _function_of(place: str) -> Any:
 
 
 def pairs_of_data(function: SourceFunction, text: str, target: Any) -> tuple[list[tuple[Any, Any]], dict[str, Any]]:
-    """The (type, key) of each argument, and the options of the launch, that `specialization_data` tells of.
+    """The (type, key) of each argument, and the options of the launch, in `specialization_data`.
 
-    PreloadError for data of another function or target, or that are none.
+    PreloadError for data of another function or target, and malformed data.
     """
     try:
         data = json.loads(text)
@@ -194,12 +194,13 @@ def pairs_of_data(function: SourceFunction, text: str, target: Any) -> tuple[lis
 
 
 def frozen_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values with tuples where JSON made lists of them."""
+    """The values with tuples in place of JSON's lists."""
     return {name: frozen(value) for name, value in values.items()}
 
 
 class HookMetadata(LazyDict):
-    """A launch; `get()` makes the dict, once. `stream()` is its stream's handle, `place()` its driver and device."""
+    """The metadata of a launch; `get()` makes the dict, once. `stream()` is its stream's handle, `place()` its driver
+    and device."""
 
     def __init__(
         self,
