@@ -1,7 +1,7 @@
-"""Launches that run the kernel's Python instead of compiling it (`TRITON_INTERPRET=1`): arguments and their memory.
+"""Launches that interpret the kernel's Python code (`TRITON_INTERPRET=1`): arguments and their memory.
 
-Kernels work on the arrays themselves; those of a GPU are copied to the CPU and back. An access may reach the whole
-memory that an array is a view of, as it may when compiled, and nothing else.
+Kernels access the arrays in place; arrays of a GPU are copied to the CPU and back. An access may reach the whole
+storage of an array that is a view, as in compiled kernels, and nothing else.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["launch"]
 
 
 class Arrays:
-    """The memory of a launch's arrays, and the copies that have to go back."""
+    """The memory of a launch's arrays, and the copies to write back."""
 
     def __init__(self, memory: Memory | None = None) -> None:
         self.memory = Memory() if memory is None else memory
         self.copies: dict[int, tuple[Any, Any]] = {}
 
     def address(self, value: Any, name: str) -> int:
-        """Where the first element of an array is, for the interpreter; `name` is the argument's, for errors."""
+        """The address of an array's first element for the interpreter; `name` is the argument's, for errors."""
         if isinstance(value, TensorWrapper):
             return self.address(value.base, name)
         if isinstance(value, np.ndarray):
@@ -49,7 +49,7 @@ class Arrays:
         return info.address
 
     def _of_torch(self, value: Any) -> int:
-        """A tensor with the storage it is a view of."""
+        """A tensor that covers the storage of a view."""
         storage = value.untyped_storage()
         start, size = storage.data_ptr(), storage.nbytes()
         if not value.is_cpu:
@@ -60,7 +60,7 @@ class Arrays:
         return storage.data_ptr() + value.data_ptr() - start
 
     def finish(self) -> None:
-        """Copy back what belongs to GPUs."""
+        """Copy the arrays of GPUs back."""
         for original, copy in self.copies.values():
             original.copy_(copy)
 

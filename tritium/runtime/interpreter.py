@@ -59,7 +59,7 @@ __all__ = [
 T = TypeVar("T")
 _MISSING = object()
 
-# the names under which clients import what has another name here
+# names under which clients import objects with other names here
 _get_np_dtype = numpy_dtype
 _get_signed_np_dtype = signed_numpy_dtype
 
@@ -68,7 +68,7 @@ _get_signed_np_dtype = signed_numpy_dtype
 
 
 class _LangPatchScope:
-    """Attributes that were replaced, and what they were."""
+    """Replaced attributes, and their original values."""
 
     def __init__(self) -> None:
         self._changes: list[tuple[object, str, object]] = []
@@ -132,7 +132,7 @@ def _equality(name: str) -> Callable[[Any, Any], Any]:
 
 
 def _patch_lang_tensor(tensor: Any, scope: _LangPatchScope) -> None:
-    """Make tensors behave like numbers where Python asks for one."""
+    """Make tensors behave like numbers where Python needs one."""
     scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.squeeze()))
     scope.set_attr(tensor, "__int__", lambda self: int(self.handle.data.squeeze()))
     scope.set_attr(tensor, "__float__", lambda self: float(self.handle.data.squeeze()))
@@ -246,7 +246,7 @@ def _attribute(name: str) -> Callable[[Any, Any], Any]:
 
 
 def _patch_lang_core(lang: Any, scope: _LangPatchScope) -> None:
-    """Replace what has no operation: loops, static assertions and prints, hints."""
+    """Replace functions without an operation: loops, static assertions and prints, hints."""
     scope.set_attr(lang, "range", _python_range)
     scope.set_attr(lang, "static_range", _python_range)
     scope.set_attr(lang.condition, "__bool__", lambda self: bool(self.condition))
@@ -304,11 +304,11 @@ def _implicit_cvt(arg: Any) -> Any:
 
 
 def _address(arg: Any) -> int:
-    """Where the first element of an array is. Its memory becomes accessible where it is the CPU's."""
+    """The address of an array's first element. CPU memory becomes accessible."""
     base = _unwrap_tensor(arg)
     if isinstance(base, np.ndarray) or hasattr(base, "untyped_storage"):
         return Arrays(interpreter_builder.arguments_memory()).address(base, "")
-    if hasattr(base, "data_ptr"):  # the stand-in of a client: only its address is known
+    if hasattr(base, "data_ptr"):  # a placeholder of a client: only its address is known
         return int(base.data_ptr())
     return Arrays(interpreter_builder.arguments_memory()).address(base, "")
 

@@ -1,6 +1,7 @@
-"""Kernels as plain Python functions for the patchable interpreter: what Python's operators cannot express is rewritten.
+"""Kernels as plain Python functions for the patchable interpreter: constructs that operator overloading cannot express
+are rewritten.
 
-A chain of comparisons, `0 <= x < n`, holds where all of its comparisons hold. Clients add methods to `ASTTransformer`
+A chain of comparisons, `0 <= x < n`, holds if all of its comparisons hold. Clients add methods to `ASTTransformer`
 (`visit_For` for example) or replace those of `FunctionRewriter`.
 """
 
@@ -60,7 +61,7 @@ class ASTTransformer(ast.NodeTransformer):
 
 
 class FunctionRewriter:
-    """Makes the function that runs in place of `fn`; `kwargs` are names that the rewritten code may use besides."""
+    """Makes the function that runs instead of `fn`; `kwargs` are names that the rewritten code may use besides."""
 
     ast_transformer = ASTTransformer()
 
@@ -71,7 +72,7 @@ class FunctionRewriter:
         self.def_file_lineno = 0  # the line of `def` in the file, from 1
 
     def rewrite_ast(self) -> Callable[..., Any]:
-        """The rewritten function; `fn` itself where its source cannot be found."""
+        """The rewritten function; `fn` itself if its source cannot be found."""
         try:
             source = SourceText(self.fn)
             text = source.text
@@ -81,7 +82,8 @@ class FunctionRewriter:
         return self._compile_and_exec(self._transform_ast(textwrap.dedent(text)))
 
     def _transform_ast(self, src: str) -> ast.Module:
-        """The rewritten tree of `src`, whose `def` is on line 1 while it is transformed, and then where it is."""
+        """The rewritten tree of `src`, whose `def` is on line 1 during the transformation, and then on its line in the
+        file."""
         tree = ast.parse(src)
         function = tree.body[0]
         assert isinstance(function, ast.FunctionDef)
@@ -113,7 +115,7 @@ class FunctionRewriter:
 
 
 def _strip(function: ast.FunctionDef) -> None:
-    """Remove what is evaluated where a function is defined; the rewritten one takes it from the original."""
+    """Remove expressions evaluated at the definition; the rewritten function takes their values from the original."""
     function.decorator_list, function.returns = [], None
     arguments = function.args
     parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]

@@ -57,7 +57,7 @@ T = TypeVar("T")
 _plan = LazyModule(".fastpath.plan", __package__)
 _warmup = LazyModule(".fastpath.warmup", __package__)
 
-# what Triton has in its module of this name besides
+# further names of Triton's module of this name
 __getattr__ = lazy_attributes(
     __name__,
     {
@@ -91,7 +91,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
     """
 
     _pack_args = LazyMethod(".jit_parts", __package__)
-    ASTSource = ASTSource  # what its compiles are told of: `fn.ASTSource(fn, signature, constants)`
+    ASTSource = ASTSource  # the source of its compiles: `fn.ASTSource(fn, signature, constants)`
 
     def __init__(
         self,
@@ -117,20 +117,20 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         )
         self._lock = threading.RLock()
         self._binder: Any = None
-        self._at: Any = None  # makes what `kernel[grid]` is
+        self._at: Any = None  # makes `kernel[grid]`
         self._table: LaunchTable | None = None
         self.warmups: LaunchTable | None = None  # plans of `warmup`
         self._rules: list[ParameterRule] = []
         self._globals: list[CapturedGlobal] | None = None
         self._pending: Any = None  # (device, options of the launch) that `_do_compile` is for; `_lock` is held
-        self._compiler: Any = None  # what was assigned to `compile`
+        self._compiler: Any = None  # the function assigned to `compile`
         self.kernel: None = None
 
-    # -- what it is ---------------------------------------------------------------------------------------------------
+    # -- attributes ---------------------------------------------------------------------------------------------------
 
     @property
     def hash(self) -> str | None:
-        """The `cache_key` if it has been computed. Assigning None also forgets what was compiled."""
+        """The `cache_key` if it has been computed. Assigning None also drops the compiled kernels."""
         return SourceFunction.hash.fget(self)  # type: ignore[attr-defined]
 
     @hash.setter
@@ -146,7 +146,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
 
     @property
     def src(self) -> str:
-        """The source from `def` on, dedented. It cannot be assigned: the compiled code would not follow."""
+        """The source from `def` on, dedented. It cannot be assigned: the compiled code would not change."""
         return self.source.text
 
     @src.setter
@@ -155,7 +155,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
 
     @property
     def constexprs(self) -> list[int]:
-        """The numbers of the parameters that are known at compile time."""
+        """The indices of the compile-time parameters."""
         return [p.num for p in self.params if p.is_constexpr]
 
     @property
@@ -164,11 +164,11 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         return self.fn.__module__
 
     def repr(self, specialization: Any) -> str:
-        """The name of the compiled kernel, which `@jit(repr=...)` may choose by what it was specialized on."""
+        """The name of the compiled kernel, which `@jit(repr=...)` may choose by the specialization."""
         return self.__name__ if self._repr is None else self._repr(specialization)  # type: ignore[attr-defined,no-any-return]
 
     def is_gluon(self) -> bool:
-        """Is it in Triton's other language? There are none here."""
+        """False: there are no Gluon kernels."""
         return False
 
     def __repr__(self) -> str:
@@ -203,7 +203,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
     _native_run, _native_getitem = run, __getitem__
 
     def create_binder(self) -> None:
-        """Prepare for launches; happens by itself at the first."""
+        """Prepare for launches; the first launch does so, too."""
         self._prepare()
 
     def _prepare(self) -> Any:
@@ -212,7 +212,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
                 never = self.do_not_specialize, self.do_not_specialize_on_alignment
                 try:
                     text = self.src
-                except SourceError:  # which the compile will report
+                except SourceError:  # reported by the compile
                     text = ""
                 self._rules = parameter_rules(self.params, *never, text)
                 self._binder = make_binder(self.fn.__name__, self.params)
@@ -221,27 +221,27 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         return self._at
 
     def _launch(self, grid: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Launch in any way; later launches of the same kind take the table's plan."""
+        """Launch in Python; later launches of the same kind may use a plan of the table."""
         values, options = self._bind(args, kwargs)
         try:
             return self._launch_any(grid, values, options, Call(len(args), tuple(kwargs)))
         except TritiumError as error:
             if settings.compilation.front_end_debugging:
                 raise
-            # what the compiler was doing is of no use to the user: the text says what is wrong, and where
+            # frames of the compiler do not help the user: the message has the error and its position
             raise error.with_traceback(None) from error.__cause__
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """A value for every parameter, and the keywords that are none."""
+        """A value for every parameter, and the other keywords."""
         try:
             return self._binder(*args, **kwargs)  # type: ignore[no-any-return]
         except ArgumentError as error:
             raise error.with_traceback(None) from None
-        except TypeError as error:  # Python's, of a parameter that is given twice
+        except TypeError as error:  # Python's, for a parameter that is passed twice
             raise ArgumentError(f"{error}; the parameters are ({', '.join(self.arg_names)})") from None
 
     def _launch_any(self, grid: Any, args: tuple[Any, ...], given: dict[str, Any], call: Call) -> Any:
-        """Launch with a value for every parameter (MISSING where none was given) and a dict of other keywords."""
+        """Launch with a value for every parameter (MISSING for a missing one) and a dict of other keywords."""
         warmup = given.get("warmup", False)
         options = {name: value for name, value in given.items() if name not in LAUNCH_ONLY}
         if MISSING in map(id, args):
@@ -261,7 +261,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
             hook(*args, **options)
         enter, leave = settings.runtime.launch_enter_hook, settings.runtime.launch_exit_hook
         self._run(device_target, found.kernel, grid, args, options, self._stream(given))
-        stages = settings.runtime.add_stages_inspection_hook  # is asked for its key at every launch
+        stages = settings.runtime.add_stages_inspection_hook  # its key is computed at every launch
         if not (enter or leave or self.pre_run_hooks or stages):
             self._remember(device_target.device, found, args, [key for _, key in pairs], given, call)
         return found.kernel
@@ -286,7 +286,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
     def _interpret(
         self, grid: Any, args: tuple[Any, ...], pairs: list[tuple[Any, Any]], options: dict[str, Any]
     ) -> None:
-        """Run the function itself, on NumPy arrays, for one program after the other."""
+        """Interpret the function on NumPy arrays, one program after the other."""
         names = [r.name for r in self._rules]
         target = default_target()
         chosen = self._options(args, options, target)
@@ -296,7 +296,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         _interpreted.launch(self, grid, dict(zip(names, args)), types, target, chosen)
 
     def _place(self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]]) -> int | None:
-        """Where the arguments are that are not compile-time values."""
+        """The device of the run-time arguments."""
         try:
             if only_host(args):
                 return HOST
@@ -306,7 +306,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
             raise ArgumentError(f"{self.__name__}: {error}") from None  # type: ignore[attr-defined]
 
     def _device_for(self, args: tuple[Any, ...], pairs: list[tuple[Any, Any]]) -> DeviceTarget:
-        """What serves a launch with these arguments."""
+        """The device and target of a launch with these arguments."""
         where = self._place(args, pairs)
         try:
             return driver.serving(where)
@@ -324,7 +324,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         options: dict[str, Any],
         warmup: bool,
     ) -> Specialization | None:
-        """The kernel for these arguments, compiled now if there is none yet; None if a hook forbids that."""
+        """The kernel for these arguments, compiled now if needed; None if a hook forbids it."""
         if device_target.device not in self.device_caches:
             self.device_caches[device_target.device] = device_cache(self, device_target.target)
         kernels = self.device_caches[device_target.device][0]
@@ -352,7 +352,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
             try:
                 found.kernel = found.kernel.result()
             except BaseException:
-                kernels.pop(key, None)  # the next launch compiles again, as it does where nothing was promised
+                kernels.pop(key, None)  # the next launch compiles again, as without a future kernel
                 raise
         return found
 
@@ -372,7 +372,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         if not (enter or leave):
             kernel.launcher(grid, args, stream)
             return
-        launcher = kernel.launcher  # made before hooks ask for the code, which an emulated GPU has none of
+        launcher = kernel.launcher  # made before hooks read the code, which an emulated GPU does not have
         current = partial(_stream_of, device_target) if stream is None else lambda: stream
         metadata = HookMetadata(kernel, grid, args, current, lambda: (device_target.driver, device_target.device))
         enter(metadata)
@@ -388,10 +388,10 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         given: dict[str, Any],
         call: Call,
     ) -> None:
-        """Have the table try a plan for launches like this one first."""
+        """Add a plan for launches like this one to the front of the table."""
         torch = sys.modules.get("torch")
         if torch is not None and hasattr(torch, "compiler") and torch.compiler.is_compiling():
-            return  # PyTorch's compiler traces this launch, and cannot trace what makes a plan
+            return  # PyTorch's compiler is tracing this launch, and cannot trace the planner
         if self._table is None or any(p.takes_rest for p in self.params):
             return
         if found.generation != settings.generation.value:
@@ -420,7 +420,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
 
     @property
     def compile(self) -> Callable[..., CompiledKernel]:
-        """What compiles this kernel: `triton.compiler.compile`, or what was assigned here."""
+        """The function that compiles this kernel: `triton.compiler.compile`, or an assigned one."""
         return self._compiler or compiler.compile  # type: ignore[no-any-return]
 
     @compile.setter
@@ -440,8 +440,8 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         key: str,
         warmup: bool,
     ) -> CompiledKernel | FutureKernel | None:
-        """The kernel, compiled now or in the background; None if a hook forbids that."""
-        self._check_globals()  # the key is made of what functions read when they were first asked for theirs
+        """The kernel, compiled now or in the background; None if a hook forbids it."""
+        self._check_globals()  # the key depends on the globals that functions read at its first computation
         chosen = self._options(args, options, device_target.target, getattr(device_target.driver, "checks", ()))
         signature, constants, attrs = describe_specialization([r.name for r in self._rules], pairs)
         self._pending = device_target, options
@@ -457,7 +457,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         attrs: dict[tuple[int, ...], list[list[Any]]],
         warmup: bool,
     ) -> CompiledKernel | FutureKernel | None:
-        """Compile one specialization. Programs that watch compiles replace this method, or `compile` of a kernel."""
+        """Compile one specialization. Programs that trace compiles replace this method, or `compile` of a kernel."""
         device_target, given = self._pending
         source = ASTSource(self, signature, constexprs, attrs)
         event = CompileEvent(self, source, device_target.target, device, options, given, key, warmup)
@@ -478,9 +478,9 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
     def _options(
         self, args: tuple[Any, ...], options: dict[str, Any], target: Any, checks: Collection[str] = ()
     ) -> dict[str, Any]:
-        """The compile's options: keywords of the launch, parameters that are called like an option, settings.
+        """The compile's options: keywords of the launch, parameters named like an option, settings.
 
-        `checks` are those that the device makes by itself, which are not to be compiled in.
+        `checks` are those that the device makes itself, which are not compiled in.
         """
         known = option_names(target)
         for name in options:
@@ -499,8 +499,8 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
             raise OptionError(f"kernel {self.__name__}: {error}") from None  # type: ignore[attr-defined]
 
     def preload(self, specialization_data: str) -> Any:
-        """Compile, or take from the cache, what a compile hook was told of as `specialization_data`, for the active
-        device; the kernel. ArgumentError for data of another function or target."""
+        """Compile, or take from the cache, a kernel from the `specialization_data` that a compile hook received, for
+        the active device. ArgumentError for data of another function or target."""
         self._prepare()
         device_target = driver.serving(None)
         pairs, options = pairs_of_data(self, specialization_data, device_target.target)
@@ -508,7 +508,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         found = self._find(device_target, args, pairs, options, warmup=True)
         return None if found is None else found.kernel
 
-    # -- complaints ---------------------------------------------------------------------------------------------------
+    # -- errors -------------------------------------------------------------------------------------------------------
 
     def _check_globals(self) -> None:
         if self._globals is None:

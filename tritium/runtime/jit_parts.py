@@ -51,7 +51,7 @@ class _AnyParameter(type):
 
 
 class KernelParam(Parameter, metaclass=_AnyParameter):
-    """A parameter of a kernel, made of one of `inspect.Signature`."""
+    """A parameter of a kernel, made from one of `inspect.Signature`."""
 
     __slots__ = ()
 
@@ -66,16 +66,17 @@ class KernelParam(Parameter, metaclass=_AnyParameter):
 
     @property
     def has_default(self) -> bool:
-        """True when a call may leave it out."""
+        """Whether a call may omit it."""
         return self._default is not inspect.Parameter.empty
 
 
 def native_specialize_impl(
     backend: Any, arg: Any, is_const: bool, specialize_value: bool, align: bool
 ) -> tuple[Any, Any]:
-    """(type, key) of an argument, as a launch specializes on it; keys are None where there can be none, as Triton's.
+    """(type, key) of an argument, as a launch specializes on it; keys are None for unspecialized arguments, as
+        Triton's.
 
-    What decides is the same on all targets; `backend` is not asked. Members of a tuple are always specialized.
+    The rules are the same on all targets; `backend` is unused. Members of a tuple are always specialized.
     """
     if isinstance(arg, tuple):
         pairs = [native_specialize_impl(backend, item, False, True, True) for item in arg]
@@ -126,9 +127,9 @@ def _pack_args(
     specialization: Sequence[tuple[Any, Any]],
     options: Mapping[str, Any],
 ) -> tuple[Any, dict[str, Any], dict[tuple[int, ...], Any], dict[tuple[int, ...], Any]]:
-    """What a compile is made of: (options, signature, compile-time values by path, attributes by path).
+    """The inputs of a compile: (options, signature, compile-time values by path, attributes by path).
 
-    A method of `JITFunction`. Of `kwargs`, all keywords of a launch, the options of the target count.
+    A method of `JITFunction`. Only the options of the target are used of `kwargs`, all keywords of a launch.
     """
     known = set(backend.option_names())
     parsed = backend.parse_options({name: value for name, value in kwargs.items() if name in known})
@@ -140,9 +141,9 @@ def _pack_args(
 def compute_cache_key(
     kernel_key_cache: dict[Any, str], specialization: Sequence[tuple[Any, Any]], options: Mapping[str, Any]
 ) -> str:
-    """The text that names a specialization; functions among compile-time values by the hash of their source.
+    """The text that identifies a specialization; functions among compile-time values by the hash of their source.
 
-    `kernel_key_cache` keeps what was computed.
+    `kernel_key_cache` memoizes the results.
     """
     key = (tuple(specialization), str(options))
     found = kernel_key_cache.get(key)
@@ -160,7 +161,7 @@ def _by_hash(value: Any) -> Any:
 
 
 def convert_to_tuple_if_list(item: Any) -> Any:
-    """Lists, inside of each other too, as tuples.
+    """Nested lists as tuples.
 
     >>> convert_to_tuple_if_list([1, [2, "x"]])
     (1, (2, 'x'))
@@ -198,7 +199,7 @@ def serialize_specialization_data(
 
 
 def _described(target: Any) -> dict[str, Any]:
-    """Backend, architecture and warp size of a target, which may be one of a backend's own."""
+    """Backend, architecture and warp size of a target, which may be of a backend's own class."""
     described = target if isinstance(target, GPUTarget) else make_backend(target).describe()
     return described._asdict()
 
@@ -237,10 +238,10 @@ def get_def_col_number(raw_src_str: str) -> int:
 
 
 class DependenciesFinder(ast.NodeVisitor):
-    """What a function depends on: visit its syntax tree, then read `ret` (a hash of its source and of what it refers
-    to) and `used_global_vals` ((name, id of the dict) -> (value, dict)).
+    """The dependencies of a function: visit its syntax tree, then read `ret` (a hash of its source and references) and
+    `used_global_vals` ((name, id of the dict) -> (value, dict)).
 
-    RuntimeError for a function of Python's, which no kernel can call.
+    RuntimeError for a plain Python function, which a kernel cannot call.
     """
 
     def __init__(self, name: str, globals: dict[str, Any], nonlocals: dict[str, Any], src: str) -> None:
@@ -256,12 +257,12 @@ class DependenciesFinder(ast.NodeVisitor):
         return str(self.hasher.hexdigest())
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """Record what the body of a function reads from outside."""
+        """Record the nonlocal and global values that the body of a function reads."""
         for written, value, scope in sorted(find_references(node, self.nonlocals, self.globals), key=lambda r: r[0]):
             self.record_reference(value, scope, written)
 
     def record_reference(self, val: Any, var_dict: dict[str, Any] | None = None, name: str | None = None) -> None:
-        """Add one value to the hash, and to `used_global_vals` where it is a variable."""
+        """Add one value to the hash, and to `used_global_vals` if it is a variable."""
         val = unwrap_callee(val)
         if val is None or isinstance(val, ModuleType):
             return

@@ -1,4 +1,4 @@
-"""`KernelInterface`: what can be launched, shared by wrappers of kernels (autotuners, heuristics, others' classes)."""
+"""`KernelInterface`: the base of launchable objects (kernels, autotuners, heuristics, classes of other libraries)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ T = TypeVar("T")
 
 
 class KernelInterface(Generic[T]):
-    """What can be launched: `kernel[grid](*args, **kwargs)`."""
+    """A launchable object: `kernel[grid](*args, **kwargs)`."""
 
     def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
         """Launch on `grid`; with `warmup` only compile."""
         raise NotImplementedError(f"{type(self).__name__} does not define run()")
 
     def warmup(self, *args: Any, grid: Any = (1,), **kwargs: Any) -> Any:
-        """Compile for these arguments without running; element types of torch or NumPy stand for aligned arrays."""
+        """Compile for these arguments without running; element types of torch or NumPy represent aligned arrays."""
         return self.run(*map(MockTensor.wrap_dtype, args), grid=grid, warmup=True, **kwargs)
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
@@ -31,7 +31,7 @@ class KernelInterface(Generic[T]):
         return partial(self.run, grid=grid, warmup=False)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """A kernel cannot be called without a grid; in one that runs as Python it is a device function."""
+        """A kernel cannot be called without a grid; within an interpreted kernel it is a device function."""
         if python_calls.execute is not None:
             return python_calls.execute(self, args, kwargs)
         raise LaunchError(

@@ -1,4 +1,4 @@
-"""Options of a launch: names, keys, and the instrumentation that settings ask for."""
+"""Options of a launch: names, keys, and instrumentation by settings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _settings_memo: tuple[int, Any] = (-1, None)
 
 
 def settings_key() -> Any:
-    """The settings that change code, looked up again when a setting was assigned (see `refresh_knobs`)."""
+    """The settings that affect code, read again after a setting was assigned (see `refresh_knobs`)."""
     global _settings_memo
     if _settings_memo[0] != settings.generation.value:
         environment = sorted(settings.invalidating_environment().items())
@@ -47,7 +47,7 @@ def settings_key() -> Any:
 def unhashable_value(
     rules: Sequence[ParameterRule], pairs: Sequence[tuple[Any, Any]], options: Mapping[str, Any]
 ) -> str:
-    """The error about a compile-time value or an option that cannot be part of a key."""
+    """The error for a compile-time value or option that cannot be part of a key."""
     named = [*((r.name, k) for r, (_, k) in zip(rules, pairs)), *options.items()]
     for name, value in named:
         try:
@@ -58,7 +58,7 @@ def unhashable_value(
 
 
 def unknown_parameter(name: str, value: Any, known: Sequence[str]) -> str:
-    """The error about a keyword of `jit` that it does not have."""
+    """The error for an unknown keyword of a launch."""
     near = did_you_mean(name, known)
     return f"jit has no parameter {name!r}\nhint: " + (
         near or f"options of a compile are keywords of a launch: kernel[grid](..., {name}={value!r})"
@@ -66,9 +66,9 @@ def unknown_parameter(name: str, value: Any, known: Sequence[str]) -> str:
 
 
 def with_checks(chosen: dict[str, Any], known: Sequence[str], checks: Collection[str]) -> dict[str, Any]:
-    """Options with the instrumentation that settings ask for, without what the device checks by itself.
+    """Options with the instrumentation selected by settings, without the checks that the device makes itself.
 
-    OptionError for checks that neither the device nor the compiler of its kernels makes.
+    OptionError for checks that neither the device nor the compiler supports.
     """
     modes = chosen.get("instrumentation_mode") or settings.compilation.instrumentation_mode
     if not modes and settings.compilation.enable_experimental_consan:
@@ -95,7 +95,7 @@ def with_checks(chosen: dict[str, Any], known: Sequence[str], checks: Collection
 
 
 def _bounds_requested(option: Any) -> str:
-    """What asks for checks of bounds; "" where nothing does."""
+    """The option or setting that enables bounds checks; "" without one."""
     if option is not None:
         if not isinstance(option, bool):
             raise OptionError(f"sanitize must be True or False, got {option!r}")

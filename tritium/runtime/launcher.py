@@ -78,7 +78,7 @@ class Launcher:
     def _checked_launch(
         self, slots: bytes, arrays: list[ArrayInfo], grid: tuple[int, ...], threads: int, spans: list[Span]
     ) -> None:
-        """Launch code that checks accesses by a table of where arrays are, and of what may only be read."""
+        """Launch code that checks accesses against a table of the arrays' extents and of read-only memory."""
         guarded = memory_to_read(arrays, [spans[at] for at in self.packer.arrays]) if self.guards else []
         rows = [*spans, *(span for span, _ in guarded), NO_MORE]
         table = b"".join(struct.pack("<QQ", *row) for row in rows)
@@ -88,7 +88,7 @@ class Launcher:
         del arrays, table
 
     def _guarded(self) -> Any:
-        """A launcher of the same kernel that looks before each store whether the memory is only to be read."""
+        """A launcher of the same kernel that checks before each store whether the memory is read-only."""
         if self._guarding is None:
             self._guarding = self.kernel.compiled_with(guard_stores=True).launcher
         return self._guarding
@@ -139,9 +139,9 @@ _PLACES = {"numpy": (_everywhere, HOST), "torch": (attrgetter("is_cpu"), True), 
 def make_launcher(kernel: CompiledKernel) -> Any:
     """The launcher of a kernel of any target."""
     if kernel.values["target"]["backend"] == "cuda":
-        make = getattr(driver.active, "launcher", None)  # the emulated GPU has its own
+        make = getattr(driver.active, "launcher", None)  # an emulated GPU makes launchers itself
         if make is not None:
             return make(kernel)
         return _cuda_launcher.CudaLauncher(kernel)
-    _ = kernel.kernel  # an error where no stage makes machine code
+    _ = kernel.kernel  # raises an error if no stage makes machine code
     return Launcher(kernel)

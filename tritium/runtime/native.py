@@ -1,4 +1,4 @@
-"""The launch path of CUDA kernels as machine code of this host: compiled once, kept on disk."""
+"""The launcher of CUDA kernels as machine code of the host: compiled once, kept on disk."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ __all__ = ["native_launch"]
 
 
 _lock = threading.Lock()
-_LEVEL = 2  # as `lean` asks for
+_LEVEL = 2  # as `lean` requires
 
 
 def native_launch() -> Native | None:
-    """Where its functions are; None on machines that the CPU's backend makes no code for, and in other Pythons."""
-    with _lock:  # a thread may be at it
+    """The addresses of its functions; None on machines that the CPU's backend does not support, and in other
+    Pythons."""
+    with _lock:  # a thread may be loading it
         return _native_launch()
 
 
@@ -33,5 +34,5 @@ def _native_launch() -> Native | None:
             loaded = load_text("cuda-launch", launch_text(python=True), _LEVEL)
     except BackendError:
         return None
-    loaded.keep_forever()  # launchers may be called while the interpreter ends
+    loaded.keep_forever()  # launchers may be called during the interpreter's finalization
     return Native(*map(loaded.address, ("tt.method", "tt.cuda_launch", "tt.recent", "tt.launches")), loaded)

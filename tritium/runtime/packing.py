@@ -1,10 +1,10 @@
-"""Arguments as the machine wants them: one after another in a block of memory, as the function's parameters.
+"""Packing of arguments: one after another in a block of memory, as the function's parameters.
 
-On the CPU each has a slot of 8 bytes (`SLOTS`; see `tritium.conversion.llvm.abi` for what is in one). On NVIDIA GPUs
-each has its own size and alignment, and two addresses of scratch memory follow (`PARAMETERS`). Compile-time arguments
-have no place; a tuple has those of its members; a tensor descriptor has its base, then its shape, then its strides (all
-64 bits wide), and on GPUs from Hopper on shape and strides once more. Kernels that use the copy engine (TMA) take 128
-bytes for it in the place of the first three (`tensor_maps`).
+On the CPU each has a slot of 8 bytes (`SLOTS`; see `tritium.conversion.llvm.abi` for its contents). On NVIDIA GPUs each
+has its own size and alignment, and two addresses of scratch memory follow (`PARAMETERS`). Compile-time arguments are
+not stored; a tuple is stored as its members; a tensor descriptor as its base, its shape, and its strides (all 64 bits
+wide), and on GPUs from Hopper on shape and strides once more. Kernels that use TMA take a 128-byte tensor map instead
+of the first three (`tensor_maps`).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def bits_of_bf16(value: float) -> int:
 
 
 def _single(value: float) -> float:
-    """Rounded to f32 as C does: too large is infinity (struct would raise)."""
+    """Rounded to f32 as in C: overflow gives infinity (struct would raise)."""
     return ctypes.c_float(value).value
 
 
@@ -78,7 +78,7 @@ _FLOATS: dict[str, Callable[[float], Any]] = {"fp64": float, "fp32": _single, "f
 
 
 def padded(codes: Sequence[str], places: Sequence[tuple[int, int]]) -> str:
-    """The `struct` format of values at their places, without what is in front of the first."""
+    """The `struct` format of values at their offsets, without the padding before the first."""
     parts, at = [], places[0][0] if places else 0
     for code, (start, size) in zip(codes, places):
         parts.append(f"{start - at}x{code}" if start > at else code)
@@ -87,7 +87,7 @@ def padded(codes: Sequence[str], places: Sequence[tuple[int, int]]) -> str:
 
 
 class Layout:
-    """Where the CPU finds arguments: a slot of 8 bytes each."""
+    """The parameter layout of the CPU: a slot of 8 bytes for each argument."""
 
     attributes = False
 
@@ -104,7 +104,7 @@ class Layout:
         return [*"Q" + "qq" * rank, *("i" * rank + "q" * rank if self.attributes else "")]
 
     def places(self, codes: Sequence[str]) -> list[tuple[int, int]]:
-        """(first byte, size) of each value, from their codes."""
+        """(offset, size) of each value, from their codes."""
         found, at = [], 0
         for code in codes:
             size = struct.calcsize(f"<{code}")
@@ -114,11 +114,11 @@ class Layout:
         return found
 
     def _gap(self, at: int, code: str, size: int) -> int:
-        """Unused bytes at `at`, in front of a value."""
+        """Padding bytes at `at`, before a value."""
         return 0
 
     def _tail(self, end: int) -> int:
-        """Bytes behind the last value."""
+        """Bytes after the last value."""
         return 0
 
     def format(self, codes: Sequence[str]) -> str:
@@ -129,7 +129,7 @@ class Layout:
         return f"<{front}x{padded(codes, places)}{self._tail(end)}x"
 
     def address(self, info: ArrayInfo, name: str, device: int) -> int:
-        """The address of an array for a kernel on `device`; ArgumentError if that cannot reach it."""
+        """The address of an array for a kernel on `device`; ArgumentError if the device cannot access it."""
         if info.device >= 0:
             raise ArgumentError(
                 f"argument {name!r} is in the memory of CUDA device {info.device}, but the kernel is compiled for the "
@@ -139,11 +139,11 @@ class Layout:
 
 
 class Parameters(Layout):
-    """Where NVIDIA GPUs find arguments: as C would lay them out, then 16 bytes for two addresses of scratch memory.
+    """The parameter layout of NVIDIA GPUs: that of C, then 16 bytes for two addresses of scratch memory.
 
-    With `attributes`, a descriptor's shape (32 bits each) and strides (64) follow it once more: what the kernel itself
-    reads of a descriptor, on chips whose hardware reads the rest. `base` is the address that the block has to the
-    kernel: alignment counts from there.
+    With `attributes`, a descriptor's shape (32 bits each) and strides (64) follow it once more: the part of a
+    descriptor that the kernel reads itself, on targets where TMA reads the rest. `base` is the address of the block in
+    the kernel, from which alignment is computed.
     """
 
     _codes = {"fp64": "d", "fp32": "f", "fp16": "e", "bf16": "H", "i1": "B", "u1": "B"}
@@ -189,9 +189,10 @@ PARAMETERS = {attributes: Parameters(attributes) for attributes in (False, True)
 class Packer:
     """Packs the arguments of one specialization.
 
-    `types` has the type of each parameter, as in a signature: `packer(args)` takes a value for every one of them and
-    gives the block, and the descriptions of its arrays, which keep their addresses valid. `encoders` has what makes a
-    tensor map of each tensor descriptor, None for those that the kernel takes apart; nothing: it does so with all.
+    `types` has the type of each parameter, as in a signature: `packer(args)` takes a value for each of them and returns
+    the block, and the descriptions of its arrays, which keep their addresses valid. `encoders` has the encoder of a
+    tensor map for each tensor descriptor, None for those that are passed as base, shape and strides; it is empty if all
+    are.
     """
 
     def __init__(
@@ -207,8 +208,8 @@ class Packer:
         self.encoders = list(encoders)
         self.codes: list[str] = []
         self.labels: list[str] = []
-        self.spans: list[slice] = []  # of the codes, for each parameter
-        self.arrays: list[int] = []  # the codes that are addresses of arrays
+        self.spans: list[slice] = []  # spans of the codes, for each parameter
+        self.arrays: list[int] = []  # indices of the codes that are addresses of arrays
         mapped = iter([e is not None for e in self.encoders])
         for name, ty in zip(self.names, self.types):
             first = len(self.codes)
@@ -226,7 +227,7 @@ class Packer:
         self.runtime = [i for i, ty in enumerate(self.types) if ty != "constexpr"]
 
     def __call__(self, args: Sequence[Any], device: int = HOST) -> tuple[bytes, list[ArrayInfo]]:
-        """The block for a launch on `device`, and what keeps it valid."""
+        """The block for a launch on `device`, and its owners."""
         found = _Found(self.layout, device, [], [], iter(self.encoders))
         for i in self.runtime:
             _flatten(self.types[i], args[i], self.names[i], found)
@@ -238,7 +239,7 @@ class Packer:
             ) from None
 
     def bounds(self, args: Sequence[Any]) -> list[tuple[int, int]]:
-        """For each slot, the first byte of its array and one past the last (0, 0 where it is no address)."""
+        """For each slot, the first byte of its array and one past the last (0, 0 for other slots)."""
         rows: list[tuple[int, int]] = []
         for i in self.runtime:
             rows += _bounds(self.types[i], args[i])
@@ -246,7 +247,7 @@ class Packer:
 
 
 class _Found(NamedTuple):
-    """What is put into a block, and the arrays it has the addresses of."""
+    """The values of a block, and the arrays at the addresses in it."""
 
     layout: Layout
     device: int

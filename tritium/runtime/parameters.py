@@ -1,4 +1,4 @@
-"""Classes of what is given to kernels beside arguments and options of a compile: `jit`, `autotune`, `Config`, launches.
+"""Classes of the parameters of `jit`, `autotune`, `Config` and launches, besides arguments and compile options.
 
 Documentation and tests read the table; nothing else imports this file.
 """

@@ -1,8 +1,8 @@
-"""Where a call runs: on the device whose memory its arrays are in.
+"""Placement of a call: it runs on the device whose memory its arrays are in.
 
-Arrays of the CPU's memory alone run on the CPU, arrays of one GPU on that GPU. A call without arrays runs where the
-active driver does. Of objects that are only an address, the CUDA driver says whose it is, unless another argument does.
-A call with arrays of several devices is an error that names two of them.
+A call with arrays in CPU memory only runs on the CPU, with arrays of one GPU on that GPU. A call without arrays runs on
+the active driver's device. For objects that are only an address, the CUDA driver determines the device, unless another
+argument does. A call with arrays of several devices is an error that names two of them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def place_of(value: Any) -> int:
 
 
 def only_host(args: Sequence[Any]) -> bool:
-    """True where all arguments are numbers and arrays of the CPU, arrays among them: the fast check for most calls."""
+    """True if all arguments are numbers and CPU arrays, with at least one array: the fast check for most calls."""
     found = False
     for value in args:
         if value.__class__ not in _NUMBERS:
@@ -61,7 +61,7 @@ def place(names: Sequence[str], args: Sequence[Any]) -> int | None:
 
 
 def _of_addresses(names: Sequence[str], args: Sequence[Any]) -> int | None:
-    """The place of arguments that are only addresses: what the driver says of the first that is not null."""
+    """The device of arguments that are only addresses: by the driver, of the first that is not null."""
     for _, value in _arrays(names, args):
         info = describe(value)
         if info is not None and info.address:
@@ -83,14 +83,14 @@ def _arrays(names: Sequence[str], args: Sequence[Any]) -> Iterator[tuple[str, An
 
 
 def place_name(where: int) -> str:
-    """A place as messages call it: "the CPU's memory", "CUDA device 0"."""
+    """A device as named in messages: "the CPU's memory", "CUDA device 0"."""
     return "the CPU's memory" if where == HOST else f"the memory of CUDA device {where}"
 
 
 def _reconcile(
     one: tuple[int, str], other: tuple[int, str], names: Sequence[str], args: Sequence[Any]
 ) -> tuple[int, str]:
-    """Two places: memory of the CPU that is locked for GPUs, or is none, counts as the GPU's; all else is an error."""
+    """The device for arrays on two: pinned CPU memory, or none, counts as the GPU's; anything else is an error."""
     host, gpu = (one, other) if one[0] == HOST else (other, one)
     if host[0] == HOST and _all_pinned(names, args):
         return gpu
@@ -101,9 +101,9 @@ def _reconcile(
 
 
 def _all_pinned(names: Sequence[str], args: Sequence[Any]) -> bool:
-    """Are all arrays in the CPU's memory locked there for GPUs (torch's `pin_memory`)?
+    """Whether all arrays in CPU memory are pinned (torch's `pin_memory`).
 
-    Those without an address are in no memory: published kernels take empty tensors for what they do not use.
+    Arrays without an address are in no memory: published kernels are passed empty tensors for unused parameters.
     """
     for _, value in _arrays(names, args):
         info = describe(value)

@@ -1,4 +1,4 @@
-"""What the CUDA driver knows of an address: which GPU it belongs to, and whether a GPU can use it."""
+"""Queries of the CUDA driver about an address: the GPU that owns it, and its address on a GPU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _HOST_MEMORY = 1
 
 
 def device_of_address(address: int, otherwise: int = 0) -> int:
-    """The number of the GPU whose memory `address` is in; `otherwise` if it is in none that the driver knows."""
+    """The number of the GPU whose memory `address` is in; `otherwise` if the driver does not know it."""
     try:
         cuda = library()
     except (NoDriverError, CudaError):
@@ -28,9 +28,9 @@ def device_of_address(address: int, otherwise: int = 0) -> int:
 
 
 def device_address(address: int, index: int) -> int | None:
-    """What the GPU of this number calls an address of the CPU's memory; None if it cannot reach it.
+    """The address on a GPU of an address in CPU memory; None if the GPU cannot access it.
 
-    It reaches pages that are locked for it, and any where the machine shares page tables.
+    It can access pinned memory, and any memory on machines with shared page tables.
     """
     gpu = device(index)
     found = Value(ctypes.c_uint64)

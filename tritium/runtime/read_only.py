@@ -1,6 +1,6 @@
-"""Which memory a launch may only read: what its stores are checked against where the kernel's text does not tell.
+"""The read-only memory of a launch, against which stores are checked if the analysis of the kernel is not conclusive.
 
-Arrays that may be written are taken out: two arguments may show the same memory, one to be read only.
+Writable arrays are excluded: two arguments may alias the same memory, one of them read-only.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ Span = tuple[int, int]
 """The first byte and one past the last."""
 
 NO_MORE: Span = (0, 0)
-"""Ends a table of spans."""
+"""The terminator of a table of spans."""
 
 
 def memory_to_read(arrays: Sequence[ArrayInfo], spans: Sequence[Span]) -> list[tuple[Span, int]]:
-    """What of the memory of `arrays`, which have these spans, may only be read; with the number of the array.
+    """The read-only spans of the memory of `arrays`, each with the index of its array.
 
     >>> memory_to_read([], [])
     []
@@ -34,7 +34,7 @@ def memory_to_read(arrays: Sequence[ArrayInfo], spans: Sequence[Span]) -> list[t
 
 
 def _whole(owner: Any, span: Span) -> Span:
-    """With the memory that an array is a view of, as far as that may only be read too: kernels may go there."""
+    """Extended by the memory that an array is a view of, as far as it is read-only too: kernels may access it."""
     base = getattr(owner, "base", None)
     while hasattr(base, "flags") and is_read_only(base):
         low, high = extent(base)

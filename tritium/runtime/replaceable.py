@@ -1,9 +1,10 @@
-"""Methods of a kernel that programs replace: tracers, recorders and tests assign `JITFunction.run` or `kernel.run`.
+"""Support for programs that replace a kernel's `run`: tracers, recorders and tests assign `JITFunction.run` or
+`kernel.run`.
 
 A launch by `kernel[grid](...)` normally calls native code and no method at all. Where `run` has been replaced, in the
 class, in a subclass or in one kernel, `kernel[grid]` calls the replacement with `grid=` and `warmup=False`, as Triton
 does; a replacement usually calls the original, which launches as before. Restoring the original restores the native
-launch. Launches pay nothing for this: assignments do the work.
+launch. This costs launches nothing: the work is done at assignment.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ def _through_run(self: Any, grid: Any) -> Callable[..., Any]:
 
 
 def _route(cls: Any) -> None:
-    """Set `cls.__getitem__` by whether the `run` that instances have is the one of the class that launches natively."""
+    """Set `cls.__getitem__` by whether instances have the original `run`, which launches natively."""
     own = next(base for base in cls.__mro__ if "_native_getitem" in base.__dict__)
     native, getitem = own.__dict__["_native_run"], own.__dict__["_native_getitem"]
     current = cls.__dict__.get("__getitem__")
     if current not in (None, getitem, _through_run):
-        return  # the program's own
+        return  # set by the program
     wanted = getitem if cls.run is native else _through_run
     if cls.__getitem__ is not wanted:
         type.__setattr__(cls, "__getitem__", wanted)
@@ -51,7 +52,7 @@ class ReplaceableType(type):
 
 
 class Replaceable(metaclass=ReplaceableType):
-    """The part of a kernel that notices that its own `run` is replaced. `_at(grid)` makes what `kernel[grid]` is."""
+    """The part of a kernel that detects an assignment to its `run`. `_at(grid)` makes `kernel[grid]`."""
 
     _at: Callable[[Any], Any] | None
 

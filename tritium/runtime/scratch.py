@@ -1,7 +1,7 @@
-"""Scratch memory of kernels on a GPU where nobody has set an allocator: a block for each stream, kept and grown.
+"""Scratch memory of kernels on a GPU without an allocator: a block for each stream, kept and grown.
 
-Kernels in one stream run one after another, so that they can share a block. One that is too small is replaced: freeing
-it waits for the kernels that use it. Blocks that a CUDA graph has captured are kept, as it may be replayed later.
+Kernels in one stream run one after another, so that they can share a block. A block that is too small is replaced:
+freeing it waits for the kernels that use it. Blocks captured in a CUDA graph are kept, since it may be replayed.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class DeviceBlock:
 
 
 _blocks: dict[tuple[int, int, int, str], DeviceBlock] = {}
-_captured: list[DeviceBlock] = []  # with the process
+_captured: list[DeviceBlock] = []  # freed with the process
 _lock = Lock()
 
 
 def scratch_block(device: int, stream: int, kind: str, size: int) -> DeviceBlock:
-    """At least `size` bytes for kernels in a stream of a GPU; `kind` says which of a kernel's two blocks it is."""
+    """At least `size` bytes for kernels in a stream of a GPU; `kind` is the one of a kernel's two blocks."""
     key = id(library()), device, stream, kind
     with _lock:
         block = _blocks.get(key)

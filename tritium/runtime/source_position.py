@@ -25,7 +25,7 @@ class SourcePosition:
 
     @property
     def raw_src(self) -> list[str]:
-        """The lines of the source as they stand in the file, decorators first; or what was assigned."""
+        """The lines of the source in the file, decorators first; or the assigned lines."""
         return self.__dict__.get("_raw_src") or _inspect.getsourcelines(self.fn)[0]
 
     @raw_src.setter
@@ -34,7 +34,7 @@ class SourcePosition:
 
     @property
     def starting_line_number(self) -> int:
-        """The line of the file where `raw_src` begins; or what was assigned."""
+        """The line of the file where `raw_src` begins; or the assigned line."""
         return self.__dict__.get("_starting_line_number") or _inspect.getsourcelines(self.fn)[1]
 
     @starting_line_number.setter
@@ -43,7 +43,7 @@ class SourcePosition:
 
     @property
     def file_name(self) -> str:
-        """The file that positions name."""
+        """The file of source positions."""
         return self.source.file
 
     @file_name.setter
@@ -63,7 +63,7 @@ class SourcePosition:
 
     @property
     def def_file_col_number(self) -> int:
-        """The column of the `def`, from 1; or what was assigned."""
+        """The column of the `def`, from 1; or the assigned column."""
         return self.__dict__.get("_def_column") or self.source.tree.col_offset + 1
 
     @def_file_col_number.setter

@@ -1,4 +1,4 @@
-"""Specialization: what of an argument's value the compiled code may depend on.
+"""Specialization: the properties of an argument on which the compiled code may depend.
 
 | argument | type | key |
 |---|---|---|
@@ -8,7 +8,7 @@
 | bool | `u1` | |
 | float | `fp32` | |
 | array | `*fp32` | `D` if its address is divisible by 16 |
-| TensorDescriptor | `tensordesc<fp32[32, 32]>`, `, nan` and `, uneven` behind the block | |
+| TensorDescriptor | `tensordesc<fp32[32, 32]>`, `, nan` and `, uneven` after the block | |
 | tuple | tuple of types | tuple of keys |
 
 A parameter in `do_not_specialize` has no key and is never a constant; one in `do_not_specialize_on_alignment` has no
@@ -72,11 +72,11 @@ class ParameterRule:
     ) -> None:
         self.name = name
         self.constexpr = constexpr
-        self.const = const  # a pointer that is only read
-        self.special = special  # may values become constants?
-        self.alignment = alignment  # may divisibility count?
+        self.const = const  # a pointer that is not stored to
+        self.special = special  # whether values may become constants
+        self.alignment = alignment  # whether divisibility is used
         self.type = ty  # from an annotation; "" without one
-        self.divides = divides  # may something be divided by it? Then 0 has no `D`
+        self.divides = divides  # whether it may be a divisor: then 0 has no `D`
 
 
 def parameter_rules(
@@ -85,7 +85,7 @@ def parameter_rules(
     not_on_alignment: Sequence[int | str],
     source: str = "",
 ) -> list[ParameterRule]:
-    """The rule of each parameter. The sequences name parameters by name or number; ArgumentError for unknown ones.
+    """The rule of each parameter. The sequences have names or indices of parameters; ArgumentError for unknown ones.
 
     `source` is the function's text, in which divisors are looked for.
     """
@@ -114,7 +114,7 @@ _NAME = pattern(r"[A-Za-z_]\w*")
 
 
 def possible_divisors(source: str) -> set[str]:
-    """Names in what a text divides by, and in what it passes to other functions, which may divide.
+    """Names in divisors of a source text, and in arguments of functions, which may divide.
 
     >>> sorted(possible_divisors("at % (M * n[0]) + at // K * tile(stride) + tl.load(p)"))
     ['K', 'M', 'n', 'stride']
@@ -127,7 +127,7 @@ def _annotated(annotation: str) -> str:
     """The scalar type an annotation names (`tl.int64`, "i64", int, float, bool), or ""."""
     text = annotation.strip("'\" ").rsplit(".", 1)[-1]
     if text in ("int",):
-        return ""  # says no more than the value itself does
+        return ""  # carries no more information than the value
     return _SCALARS.get(text, "")
 
 
@@ -146,14 +146,14 @@ def integer_range(ty: str) -> tuple[int, int] | None:
 
 
 def constant_key(value: Any) -> Any:
-    """A hashable stand-in for a compile-time value that differs where the value's meaning does (1, True and 1.0)."""
+    """A hashable key of a compile-time value that differs where the value's meaning does (1, True and 1.0)."""
     if isinstance(value, float):
         return (float, value.hex())
     if isinstance(value, (list, tuple)):
         return (type(value), tuple(map(constant_key, value)))
     if type(value).__name__ == "constexpr" and hasattr(value, "value"):
         return constant_key(value.value)
-    meaning = getattr(value, "cache_key", None)  # of a function, whose text may be replaced
+    meaning = getattr(value, "cache_key", None)  # a function, whose source may be replaced
     return (type(value), value) if meaning is None else (type(value), value, meaning)
 
 
@@ -188,7 +188,7 @@ def _annotated_number(value: Any, rule: ParameterRule) -> tuple[Any, Any]:
 
 
 def _alignment(value: Any, rule: ParameterRule) -> str:
-    """What is known of an integer; of a divisor that it is not 0, too, which `analysis/axis_rules` relies on."""
+    """The key of an integer; a divisor must not be 0, on which `analysis/axis_rules` relies."""
     return ALIGNED if rule.alignment and value % _ALIGNMENT == 0 and (value or not rule.divides) else ""
 
 
@@ -218,7 +218,7 @@ def _descriptor(value: TensorDescriptor, rule: ParameterRule) -> tuple[Any, Any]
         raise ArgumentError(f"argument {rule.name!r}: the base of a TensorDescriptor must be an array")
     value.check_block()
     block = ", ".join(map(str, value.block_shape))
-    # What lies outside is part of the kernel, and so is whether the copy engine may write a row's last bytes.
+    # The padding value is part of the kernel, and so is whether TMA may write the last bytes of a row.
     padding = ", nan" if value.padding == "nan" else ""
     uneven = ", uneven" if value.has_uneven_rows(element_bytes(info.element)) else ""
     return f"tensordesc<{info.element}[{block}]{padding}{uneven}>", value.padding + uneven
@@ -235,7 +235,7 @@ _BY_CLASS: dict[type, Any] = {
 
 
 def specialize(value: Any, rule: ParameterRule) -> tuple[Any, Any]:
-    """(type, key) of a value, as in the table above; ArgumentError naming the parameter for values no kernel takes."""
+    """(type, key) of a value, as in the table above; ArgumentError naming the parameter for unsupported values."""
     if rule.constexpr:
         return "constexpr", _plain(value)
     by_class = _BY_CLASS.get(value.__class__)
@@ -252,13 +252,13 @@ def specialize(value: Any, rule: ParameterRule) -> tuple[Any, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A compile-time value; a number of NumPy's becomes Python's, as sizes computed with NumPy are used as such."""
+    """A compile-time value; a NumPy number becomes a Python number, since sizes may be computed with NumPy."""
     cls = type(value)
     return value.item() if cls.__module__ == "numpy" and cls.__name__ != "ndarray" and hasattr(value, "item") else value
 
 
 def _other(value: Any, rule: ParameterRule) -> tuple[Any, Any]:
-    """Numbers of other libraries, compile-time values, and what is refused."""
+    """Numbers of other libraries, compile-time values, and errors for other values."""
     cls = type(value)
     kind = next((_BY_CLASS[c] for c in cls.__mro__ if c in _BY_CLASS), None)
     if kind is not None:
@@ -266,7 +266,7 @@ def _other(value: Any, rule: ParameterRule) -> tuple[Any, Any]:
     if cls.__name__ == "constexpr" and hasattr(value, "value"):
         return "constexpr", value.value
     if hasattr(value, "cache_key") or (cls.__name__ == "dtype" and hasattr(value, "primitive_bitwidth")):
-        return "constexpr", value  # functions and element types can only be compile-time values
+        return "constexpr", value  # functions and element types are compile-time values only
     if cls.__module__ == "numpy" and cls.__name__.startswith("bool"):
         return _bool(bool(value), rule)
     if hasattr(value, "__index__"):
@@ -300,7 +300,7 @@ _pair_of = specialize
 
 
 def mangle_type(arg: Any, specialize: bool = False) -> Any:
-    """`type_of(arg)`; with `specialize`, "constexpr" for what a launch compiles in: 1 and None."""
+    """`type_of(arg)`; with `specialize`, "constexpr" for values that are compiled in: 1 and None."""
     return _pair_of(arg, ParameterRule("value", False, False, specialize, specialize, ""))[0]
 
 

@@ -1,4 +1,4 @@
-"""What a launch may be given as `stream=`."""
+"""The argument `stream=` of a launch."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["stream_handle"]
 
 
 def stream_handle(value: Any) -> int | None:
-    """The handle of a stream: of an integer, torch's and CuPy's streams, and what has `__cuda_stream__`.
+    """The handle of a stream: an integer, torch's and CuPy's streams, or an object with `__cuda_stream__`.
 
-    None is the current stream. ArgumentError for all else.
+    None is the current stream. ArgumentError for anything else.
     """
     if value is None:
         return None

@@ -12,12 +12,12 @@ __all__ = ["TensorDescriptor", "element_bytes"]
 
 _MAX_RANK = 5
 _MAX_ELEMENTS = 1 << 20  # of a tensor in a kernel
-_WITHOUT_MEMORY = ("FakeTensor", "FunctionalTensor")  # of torch, while it traces
-_ALIGNMENT = 16  # bytes: what the copy engines of GPUs ask of the base and of every stride but the last
+_WITHOUT_MEMORY = ("FakeTensor", "FunctionalTensor")  # of torch while tracing
+_ALIGNMENT = 16  # bytes: the alignment that TMA requires of the base and of every stride but the last
 
 
 def element_bytes(element: str) -> int:
-    """The size of an element whose type is called so in signatures.
+    """The size of an element by the name of its type in signatures.
 
     >>> element_bytes("fp8e4nv"), element_bytes("bf16"), element_bytes("i1")
     (1, 2, 1)
@@ -29,9 +29,9 @@ def element_bytes(element: str) -> int:
 class TensorDescriptor:
     """`block_shape`-sized blocks of the array `base` of `shape` and `strides` (in elements).
 
-    `padding` ("zero" or "nan") is what loads put in the place of elements outside. Raises DescriptorError where rank
-    (1 to 5), alignment (16 bytes), sizes, the last stride (1) or the block (positive sizes) are not what the hardware
-    asks for, the same on every target.
+    `padding` ("zero" or "nan") is the value of elements out of bounds. Raises DescriptorError where rank (1 to 5),
+    alignment (16 bytes), sizes, the last stride (1) or the block (positive sizes) do not meet the hardware's
+    requirements, which are the same on every target.
     """
 
     base: Any
@@ -64,7 +64,7 @@ class TensorDescriptor:
             )
 
     def check_block(self) -> None:
-        """DescriptorError for a block that is none; it may have been set after the descriptor was made."""
+        """DescriptorError for an invalid block, which may have been assigned later."""
         count = 1
         for axis, n in enumerate(self.block_shape):
             if not isinstance(n, int) or n < 1:
@@ -106,9 +106,9 @@ class TensorDescriptor:
             raise DescriptorError(f"round_f32_to_tf32 is only supported for float32 tensors, not for {element}")
 
     def has_uneven_rows(self, size: int) -> bool:
-        """Whether the last dimension, in elements of `size` bytes, ends inside of 16 bytes.
+        """Whether the last dimension, in elements of `size` bytes, is not a multiple of 16 bytes.
 
-        What copy engines store ends at such a multiple, so that kernels are compiled for these by themselves.
+        TMA stores end at such a multiple, so that separate kernels are compiled for these.
         """
         return self.shape[-1] * size % _ALIGNMENT != 0
 

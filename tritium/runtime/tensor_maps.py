@@ -1,8 +1,8 @@
-"""Tensor descriptors as kernels for the copy engine (TMA) take them: 128 bytes that the driver encodes.
+"""Tensor maps for TMA: tensor descriptors encoded by the driver in 128 bytes.
 
-What a kernel was compiled for (its metadata's `tensordesc_meta`, a row for each descriptor among its parameters) says
-how a box stands in shared memory; the descriptor says where the tensor is. Maps are remembered by both, so that
-encoding costs a launch nothing the second time.
+The kernel's metadata (`tensordesc_meta`, an entry for each descriptor among its parameters) has the layout of a box in
+shared memory; the descriptor has the address, shape and strides of the tensor. Maps are memoized by both, so that
+encoding costs nothing from the second launch on.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .tensor_descriptor import TensorDescriptor
 
 __all__ = ["HOST_TYPES", "L2_128B", "TF32", "Encode", "MapEncoder", "encoders_of"]
 
-#: What `cuTensorMapEncodeTiled` takes behind the place of its result, dimensions innermost first; the map's bytes.
+#: The arguments of `cuTensorMapEncodeTiled` after its result, dimensions innermost first -> the bytes of the map.
 Encode = Callable[..., bytes]
 
-#: Element types of the hardware's fields -> CUtensorMapDataType, where the two count otherwise.
+#: Element types of the hardware's fields -> CUtensorMapDataType, where the two differ.
 HOST_TYPES = {8: 10, 9: 8, 10: 9}
 TF32 = 11
 _NO_INTERLEAVE, L2_128B = 0, 2  # CUtensorMapInterleave, CUtensorMapL2promotion
@@ -34,9 +34,9 @@ _TYPE = pattern(r"tensordesc<(\w+)\[([\d, ]*)\](.*)>")
 
 
 class MapEncoder:
-    """`encoder(descriptor, address, name)`: the map, shape and strides, as the kernel's parameters have them.
+    """`encoder(descriptor, address, name)`: the map, shape and strides, in the order of the kernel's parameters.
 
-    `type` is the parameter's in the signature, `meta` its row of `tensordesc_meta`; `encode` makes 128 bytes.
+    `type` is the parameter's in the signature, `meta` its entry of `tensordesc_meta`; `encode` makes the 128 bytes.
     """
 
     def __init__(self, type_: str, meta: Mapping[str, Any], encode: Encode) -> None:
@@ -64,7 +64,7 @@ class MapEncoder:
         return found
 
     def known(self, descriptor: TensorDescriptor, address: int) -> tuple[Any, ...] | None:
-        """The same where it was encoded before, None where it was not."""
+        """A memoized result, None without one."""
         return self._maps.get(_key(descriptor, address))
 
     def map(self, d: TensorDescriptor, address: int, name: str) -> bytes:
@@ -91,7 +91,7 @@ class MapEncoder:
             ) from None
 
     def check(self, d: TensorDescriptor, address: int, name: str) -> None:
-        """ArgumentError for what the hardware does not take."""
+        """ArgumentError for a tensor that the hardware does not support."""
         if list(d.block_shape) != self.block:
             raise ArgumentError(
                 f"argument {name!r}: the kernel was compiled for blocks of {self.block}, the descriptor has "
@@ -137,8 +137,8 @@ def _key(d: TensorDescriptor, address: int) -> tuple[Any, ...]:
 
 
 def encoders_of(types: Sequence[Any], values: Mapping[str, Any], encode: Encode) -> list[MapEncoder | None]:
-    """An encoder for each descriptor among the types of a signature, in order; None for those that the kernel takes
-    apart, an empty list where it does so with all."""
+    """An encoder for each descriptor among the types of a signature, in order; None for those passed as base, shape and
+    strides, an empty list if all are."""
     rows = values.get("tensordesc_meta") or []
     if not rows:
         return []
@@ -148,7 +148,7 @@ def encoders_of(types: Sequence[Any], values: Mapping[str, Any], encode: Encode)
 
 
 def _descriptors(types: Sequence[Any]) -> list[str]:
-    """The types of descriptors, through tuples."""
+    """The types of descriptors, also in tuples."""
     out: list[str] = []
     for ty in types:
         if not isinstance(ty, str):

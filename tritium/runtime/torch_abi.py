@@ -1,9 +1,9 @@
-"""torch's C functions (the ABI that its ahead-of-time compiled models link to): what a tensor is, without Python.
+"""torch's C functions (the ABI that its ahead-of-time compiled models link to): reading tensors without Python.
 
 Address, element type and device of a tensor take 20 ns that way, 100 by `data_ptr()`, `dtype` and `is_cuda`, and 40 by
 DLPack's C functions (torch 2.13, 2026-11). They take the address of the C++ tensor inside the Python object, whose
-place is found by looking for what the tensor itself says of it (`_cdata`), once a process. Tensors that are like one
-of which these functions were asked are read from memory (`torch_layout`).
+offset is found by searching for the tensor's own `_cdata`, once a process. Tensors in the same state as one that was
+read by these functions are read from memory (`torch_layout`).
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from .torch_layout import Layout, Marks, address_by, find_layout, find_marks, st
 __all__ = ["CPU", "CUDA", "TensorView", "functions_for", "look_at", "state_of", "stream_function_address"]
 
 CPU, CUDA = 0, 1
-"""torch's numbers of kinds of devices."""
+"""torch's numbers of device types."""
 
 _NAMES = ("data_ptr", "dtype", "device_type", "device_index")
-_OFFSETS = range(object.__basicsize__, object.__basicsize__ + 16, 8)  # where the C++ tensor may stand in the object
+_OFFSETS = range(object.__basicsize__, object.__basicsize__ + 16, 8)  # candidates for the address of the C++ tensor
 
 
 class TensorView(NamedTuple):
-    """What the functions say of a tensor: its address, torch's numbers of its element type and device (kind, index)."""
+    """The functions' results for a tensor: address, torch's numbers of the element type and the device (type,
+    index)."""
 
     address: int
     dtype: int
@@ -35,8 +36,8 @@ class TensorView(NamedTuple):
 
 
 class _Functions:
-    """`words`: the offset of the C++ tensor, the addresses of the functions by `_NAMES`, the marks of tensors that are
-    not what memory holds, and the layout (or zeros)."""
+    """`words`: the offset of the C++ tensor, the addresses of the functions by `_NAMES`, the bits of tensors with
+    negative or conjugate views, and the layout (or zeros)."""
 
     def __init__(self, offset: int, addresses: Sequence[int], marks: Marks) -> None:
         head = (offset, *addresses, *marks)
@@ -46,7 +47,7 @@ class _Functions:
         self.words[len(head) :] = self.layout or [0] * len(Layout._fields)
 
     def look_at(self, tensor: Any) -> TensorView | None:
-        """What the functions say of a tensor; None where they refuse."""
+        """The functions' results for a tensor; None if they fail."""
         results = []
         for address in self.words[1 : 1 + len(_NAMES)]:
             found = ctypes.c_int64()
@@ -62,9 +63,9 @@ _known: dict[type, Any] = {}
 
 
 def functions_for(tensor: Any) -> int:
-    """The address of the functions' words for tensors of exactly this one's class; 0 where there are none.
+    """The address of the functions' words for tensors of exactly this one's class; 0 without them.
 
-    Only torch's own classes count: a subclass may say otherwise what it is (`__torch_function__`).
+    Only torch's own classes are supported: a subclass may override attributes (`__torch_function__`).
     """
     cls = type(tensor)
     if cls not in _known:
@@ -87,7 +88,7 @@ def _find(tensor: Any) -> _Functions | None:
 
 
 def _address(library: str, name: str) -> int:
-    """Where a function of one of torch's libraries is, which this process has loaded; 0 if it is not."""
+    """The address of a function in one of torch's loaded libraries; 0 if it is not found."""
     path = os.path.join(sys.modules["torch"].__path__[0], "lib", library)
     try:
         return ctypes.cast(getattr(ctypes.CDLL(path, os.RTLD_NOLOAD), name), ctypes.c_void_p).value or 0
@@ -96,15 +97,15 @@ def _address(library: str, name: str) -> int:
 
 
 def look_at(tensor: Any) -> TensorView | None:
-    """What the functions say of a tensor of a class that `functions_for` knows; None where they refuse."""
+    """The functions' results for a tensor of a class that `functions_for` supports; None if they fail."""
     view: TensorView | None = _known[type(tensor)].look_at(tensor)
     return view
 
 
 def state_of(tensor: Any) -> int:
-    """What a tensor of a class that `functions_for` knows has in memory of its element type, device and flags.
+    """The state in memory (element type, device and flags) of a tensor of a class that `functions_for` supports.
 
-    Tensors with the same may be read from there; 0 where they may not.
+    Tensors in the same state may be read from memory; 0 if they may not.
     """
     layout = _known[type(tensor)].layout
     if layout is None or address_by(layout, tensor) != tensor.data_ptr():
@@ -113,7 +114,9 @@ def state_of(tensor: Any) -> int:
 
 
 def stream_function_address(device: int, expected: int) -> int:
-    """A function (index, place of the result) for a GPU's current stream, if it says `expected` now; else 0."""
+    """The address of a function (index, address of the result) for a GPU's current stream, if it returns `expected`;
+        else
+    0."""
     address = _address("libtorch_cuda.so", "aoti_torch_get_current_cuda_stream")
     if not address:
         return 0

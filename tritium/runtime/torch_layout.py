@@ -1,8 +1,8 @@
-"""Where the C++ objects of torch's tensors have their fields: found by making tensors and looking for what they say.
+"""The field offsets of the C++ objects of torch's tensors, found by making tensors and searching for known values.
 
 A tensor's address takes 2 ns that way, and its element type and device one comparison, where torch's functions take
-17 (torch 2.13, 2026-11). Nothing of torch's headers is known here but that there are such fields. Where one is found
-at no place or at two, there is no layout, and torch's functions are asked.
+17 (torch 2.13, 2026-11). Only the existence of these fields is assumed. If one is found at no offset or at
+two, there is no layout, and torch's functions are called.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ from typing import Any, NamedTuple
 
 __all__ = ["STATE_MASK", "Layout", "Marks", "address_by", "find_layout", "find_marks", "state_by"]
 
-_TENSOR_WORDS, _STORAGE_WORDS = 22, 8  # of 64 bits that are looked at; the objects are no smaller
-_HEAD = 2  # words of an object's methods and references
-STATE_MASK = (1 << 56) - 1  # flags end within the last byte of a state: bits of it are as memory was before
+_TENSOR_WORDS, _STORAGE_WORDS = 22, 8  # 64-bit words that are searched; the objects are no smaller
+_HEAD = 2  # words of an object's vtable and reference counts
+STATE_MASK = (1 << 56) - 1  # flags end within the last byte of a state: its other bits are uninitialized
 
 
 class Layout(NamedTuple):
     """Offsets in bytes: of the tensor's storage, offset, number of elements and `state` (element type, device, flags),
-    and of the storage's address and flags. `methods` is what a tensor of no special kind begins with, `special` are
-    the flags of a storage whose address is not to be had without a call: it is copied before it may be written to, or
-    must not be."""
+    and of the storage's address and flags. `methods` is the vtable of a plain tensor, `special` are the flags
+    of a storage whose address must be read by a call: it is copied on write, or must not be written."""
 
     methods: int
     storage: int
@@ -36,8 +35,8 @@ class Layout(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """Where a tensor says that its elements are the negative or the conjugate of what memory holds: an offset in
-    bytes, and the bits of the word there of which none may be set."""
+    """The negative and conjugate bits of a tensor: an offset in bytes, and the bits of the word there, which must be
+    clear."""
 
     place: int
     bits: int
@@ -48,28 +47,29 @@ def _words(address: int, count: int) -> list[int]:
 
 
 def _only(found: Sequence[int]) -> int:
-    """The only place; LookupError if there is none, or several."""
+    """The only offset; LookupError if there is none, or several."""
     if len(found) != 1:
         raise LookupError
     return found[0]
 
 
 def _place(rows: Sequence[Sequence[int]], expected: Sequence[int], mask: int = (1 << 64) - 1) -> int:
-    """The offset of the word that has what is expected in every row."""
+    """The offset of the word that has the expected value in every row."""
     places = range(_HEAD, len(rows[0]))
     return 8 * _only([at for at in places if all(row[at] & mask == want for row, want in zip(rows, expected))])
 
 
 def find_layout(look_at: Callable[[Any], Any]) -> Layout | None:
-    """The layout of this process's torch, if all of it can be found; `look_at(tensor)` is what its functions say."""
+    """The layout of this process's torch, if it can be found completely; `look_at(tensor)` gives the results of torch's
+    functions."""
     torch = sys.modules["torch"]
     try:
         with (
             torch._C.DisableTorchFunction(),
             torch._C._DisableTorchDispatch(),
-        ):  # modes would see the tensors, or make others
+        ):  # modes would intercept the tensors, or make others
             return _find(torch, look_at)
-    except Exception:  # a torch that has something else than what is used here
+    except Exception:  # an incompatible torch
         return None
 
 
@@ -79,12 +79,12 @@ def find_marks() -> Marks | None:
     try:
         with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
             return _find_marks(torch)
-    except Exception:  # a torch that has something else than what is used here
+    except Exception:  # an incompatible torch
         return None
 
 
 def _find_marks(torch: Any) -> Marks:
-    """The only word in which both kinds of views set one bit more, whatever they view, and plain views none."""
+    """The only word in which both kinds of views set one more bit, for every base, and plain views none."""
     negative: list[list[int]] = []
     conjugate: list[list[int]] = []
     plain: list[list[int]] = []
@@ -105,12 +105,12 @@ def _find_marks(torch: Any) -> Marks:
 
 
 def _changes(tensor: Any, view: Any) -> list[int]:
-    """Bits in which the objects of two tensors differ, by words."""
+    """The bits that differ between the objects of two tensors, by words."""
     return [a ^ b for a, b in zip(_words(tensor._cdata, _TENSOR_WORDS), _words(view._cdata, _TENSOR_WORDS))]
 
 
 def _find(torch: Any, look_at: Callable[[Any], Any]) -> Layout:
-    memory = bytearray(256)  # that torch did not allocate, whose address and owner differ
+    memory = bytearray(256)  # memory that torch did not allocate, with another address and owner
     made = {"device": "cpu", "requires_grad": False}
     probes = [
         torch.empty((5, 7), dtype=torch.float32, **made),
@@ -142,14 +142,14 @@ def _find(torch: Any, look_at: Callable[[Any], Any]) -> Layout:
 
 
 def _special(torch: Any, made: dict[str, Any], plain: Sequence[Sequence[int]]) -> tuple[int, int]:
-    """The place and the bit of a storage's flag that its address is not to be had without a call."""
+    """The offset and the bit of a storage's flag for an address that must be read by a call."""
     tensor = torch.empty(64, dtype=torch.float32, **made)
     storage = tensor.untyped_storage()
     before = _words(storage._cdata, _STORAGE_WORDS)
-    shared = torch._lazy_clone(tensor)  # both are copied by who writes first
+    shared = torch._lazy_clone(tensor)  # copied by the first writer
     after = _words(storage._cdata, _STORAGE_WORDS)
     bits = [a ^ b for a, b in zip(before, after)]
-    flags = [1 << shift for shift in range(0, 64, 8)]  # each a byte
+    flags = [1 << shift for shift in range(0, 64, 8)]  # one byte each
     at = _only([i for i in range(_HEAD, _STORAGE_WORDS) if bits[i] in flags and after[i] & bits[i]])
     del shared
     if any(words[at] & bits[at] for words in plain):
@@ -162,7 +162,7 @@ def _word(address: int) -> int:
 
 
 def address_by(layout: Layout, tensor: Any) -> int | None:
-    """The address of a tensor's first element by the layout; None where torch's functions are to be asked."""
+    """The address of a tensor's first element by the layout; None if torch's functions must be called."""
     at = tensor._cdata
     if _word(at) != layout.methods or not _word(at + layout.count):
         return None

@@ -1,5 +1,4 @@
-"""One search of the autotuner: configurations are compiled by several processes, timed as they come, and what is going
-on is shown."""
+"""One search of the autotuner: configurations are compiled by several processes and timed in order of completion."""
 
 from __future__ import annotations
 
@@ -25,16 +24,16 @@ __all__ = ["Search"]
 
 _futures = LazyModule("concurrent.futures")
 
-# what configurations are tried for; other failures are worth a warning
+# expected errors of configurations; others are reported by a warning
 _EXPECTED = (OutOfResources, PTXASError, CompileTimeAssertionFailure)
 
-_WORTH_IT = 4  # cores: on fewer, starting processes takes what they save
+_WORTH_IT = 4  # cores: with fewer, starting processes costs more than they save
 
 INFINITE = [float("inf")] * 3
 
 
 class _Quiet(AsyncCompileMode):
-    """Warnings about the code of a promised kernel are its attribute `caught`."""
+    """Stores the warnings of a future kernel's compile in its attribute `caught`."""
 
     def submit(self, compile_it: Callable[[], Any], told: Callable[[Any], object] | None = None) -> FutureKernel:
         caught: list[Caught] = []
@@ -52,10 +51,10 @@ class _Quiet(AsyncCompileMode):
 
 
 class Search:
-    """Which of `configs` is the fastest for the kernel `name`.
+    """The search for the fastest of `configs` for the kernel `name`.
 
     `timings` has milliseconds by configuration (median, 20 % and 80 % quantile), infinite for one that `failures` has
-    an error for. Warnings about code are those about the fastest one's alone, but where autotuning is asked to print.
+    an error for. Only the warnings of the fastest one are issued, unless autotuning is set to print.
     """
 
     def __init__(self, name: str, configs: Sequence[Config]) -> None:
@@ -72,8 +71,8 @@ class Search:
     def run(
         self, compile_it: Callable[[Config], Any], time_it: Callable[[Config], list[float]], alone: bool
     ) -> dict[Config, list[float]]:
-        """The timings: `compile_it(config)` promises a kernel, `time_it(config)` runs it, and may raise what makes a
-        configuration unfit. `alone`: nothing is compiled while something is timed, as both would have the same cores.
+        """The timings: `compile_it(config)` returns a future kernel, `time_it(config)` runs it, and may raise the error
+        of an unfit configuration. `alone`: no compile runs during timing, since both would use the same cores.
         """
         with shown(self.describe), self._compiling(compile_it):
             for config in self._in_turn(alone):
@@ -87,7 +86,7 @@ class Search:
         return self.timings
 
     def kernels(self, compile_it: Callable[[Config], Any]) -> list[Any]:
-        """The kernels of all configurations, compiled and not timed; the first one's error that cannot be."""
+        """The kernels of all configurations, compiled and not timed; raises the first error."""
         with shown(self.describe), self._compiling(compile_it):
             made = (self._promised[c] if c in self._promised else compile_it(c) for c in self.configs)
             kernels = [kernel.result() if isinstance(kernel, FutureKernel) else kernel for kernel in made]
@@ -98,7 +97,7 @@ class Search:
 
     @contextlib.contextmanager
     def _compiling(self, compile_it: Callable[[Config], Any]) -> Iterator[None]:
-        """Have all configurations compiled meanwhile, as far as that can be done ahead."""
+        """Compile all configurations in the background, as far as possible."""
         cores = usable_cores()
         processes = settings.autotuning.processes or (cores if cores >= _WORTH_IT else 1)
         if len(self.configs) < 2 or processes < 2:
@@ -110,7 +109,7 @@ class Search:
             token = active_mode.set(_Quiet(executor, processes=pool))
             try:
                 for config in sorted(self.configs, key=_work, reverse=True):
-                    with contextlib.suppress(Exception):  # who times it meets the error again
+                    with contextlib.suppress(Exception):  # timing raises the error again
                         self._promised[config] = compile_it(config)
             finally:
                 active_mode.reset(token)
@@ -121,7 +120,7 @@ class Search:
                 raise
 
     def _in_turn(self, alone: bool) -> Iterator[Config]:
-        """The configurations, those first that are compiled first; in their own order where all have to wait."""
+        """The configurations in order of completion; in their own order if timing waits for all compiles."""
         futures = {c: k.future for c, k in self._promised.items() if isinstance(k, FutureKernel)}
         if alone:
             _futures.wait(futures.values()) if futures else None
@@ -129,12 +128,12 @@ class Search:
             return
         yield from (c for c in self.configs if c not in futures)
         by_future: dict[Any, list[Config]] = {}
-        for config, future in futures.items():  # of several that are the same kernel, each is timed
+        for config, future in futures.items():  # configurations of the same kernel are timed separately
             by_future.setdefault(future, []).append(config)
         for future in _futures.as_completed(by_future) if futures else ():
             yield from by_future[future]
 
-    # -- what is told -------------------------------------------------------------------------------------------------
+    # -- progress ----------------------------------------------------------------------------------------------------
 
     @property
     def best(self) -> tuple[Config, float] | None:
@@ -143,7 +142,7 @@ class Search:
         return min(fit, key=lambda found: found[1]) if fit else None
 
     def describe(self) -> str:
-        """What goes on, in one to three lines."""
+        """The progress, in one to three lines."""
         waiting = [k for k in list(self._promised.values()) if isinstance(k, FutureKernel) and not k.future.done()]
         doing = [f"compiling {len(waiting)}"] if waiting else []
         running, best = self._running, self.best
@@ -160,8 +159,7 @@ class Search:
         return INFINITE
 
     def _tell(self) -> None:
-        """Give the warnings that count, and say which configurations failed: as a warning where the reason is none
-        that tuning is for."""
+        """Issue the warnings of the fastest configuration, and report failures: as a warning for unexpected errors."""
         if self.best is not None:
             replay(dict.fromkeys(self._caught[self.best[0]]))
         if settings.autotuning.print:
@@ -181,7 +179,7 @@ class Search:
             print(text, file=sys.stderr)
 
     def error(self) -> Exception:
-        """What to raise where no configuration is left: the kernel's own error if it is always the same."""
+        """The error if all configurations failed: the kernel's own error if it is always the same."""
         errors = list(self.failures.values())
         last = errors[-1]
         if isinstance(last, TritiumError) and not isinstance(last, _EXPECTED):
@@ -194,8 +192,8 @@ class Search:
 
 
 def _work(config: Config) -> float:
-    """About how long a configuration takes to compile, beside others: the longer, the more of its blocks one warp has.
-    What takes longest is begun first."""
+    """An estimate of a configuration's compile time: it grows with the elements per warp. The longest are started
+    first."""
     return prod(max(v, 1) for v in config.kwargs.values() if type(v) is int) / config.num_warps
 
 

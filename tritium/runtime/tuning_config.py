@@ -55,7 +55,7 @@ class Config:
             if name in found and found[name] != value:
                 if found[name] != _DEFAULTS[name]:
                     raise ValueError(f"Config has {name}={found[name]!r} as an option and {value!r} in its kwargs")
-                found[name] = value  # an option given among the meta-parameters
+                found[name] = value  # an option among the meta-parameters
         return {**self.kwargs, **found}
 
     def __str__(self) -> str:
