@@ -1,5 +1,5 @@
 // RUN: reorder-instructions
-// An operand that one product in each of two loops takes is read in both; one that a loop takes twice waits in registers.
+// An operand used by one dot in each of two loops is read in both; one used twice in a loop stays in registers.
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
 #left = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
 #right = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>

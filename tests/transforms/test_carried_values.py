@@ -27,7 +27,7 @@ def carried(module):
     return [len(op.results) for op in module.walk() if op.name == "scf.for"]
 
 
-def test_what_loops_only_hand_to_each_other_goes():
+def test_mutually_carried_dead_values_are_removed():
     module = parse_module(NESTED)
     (func,) = functions_of(module)
     canonicalize(module)
@@ -40,7 +40,7 @@ def test_what_loops_only_hand_to_each_other_goes():
     assert not drop_dead_carried(func)
 
 
-def test_a_while_loop_keeps_what_its_condition_needs():
+def test_while_keeps_values_of_its_condition():
     module = parse_module("""tt.func public @f(%p: !tt.ptr<i32>, %x: i32) {
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32

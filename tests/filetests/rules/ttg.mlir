@@ -18,7 +18,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.targ
     %y = ttg.convert_layout %x : tensor<64xi32, #a> -> tensor<64xi32, #a>
     tt.return %y : tensor<64xi32, #a>
   }
-  // From a product to an operand of the next it is not done: passes on products look for both.
+  // Not from a dot to an operand of the next: passes on dots look for both.
   tt.func public @convert_twice(%x: tensor<64xi32, #a>, %m: tensor<16x16xf16, #rows>) -> (tensor<64xi32, #c>, tensor<16x16xf16, #left>) {
     %y = ttg.convert_layout %x : tensor<64xi32, #a> -> tensor<64xi32, #b>
     %z = ttg.convert_layout %y : tensor<64xi32, #b> -> tensor<64xi32, #c>
@@ -40,7 +40,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.targ
     %y = ttg.convert_layout %h : tensor<32xi32, #a> -> tensor<32xi32, #b>
     tt.return %y : tensor<32xi32, #b>
   }
-  // The store behind the load does not come before it.
+  // The store after the load must not move before it.
   tt.func public @convert_of_local_load(%x: tensor<64xi32, #a>, %z: tensor<64xi32, #a>) -> tensor<64xi32, #b> {
     %m = ttg.local_alloc %x : (tensor<64xi32, #a>) -> !ttg.memdesc<64xi32, #shared, #smem, mutable>
     %l = ttg.local_load %m : !ttg.memdesc<64xi32, #shared, #smem, mutable> -> tensor<64xi32, #a>
@@ -48,7 +48,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.targ
     %y = ttg.convert_layout %l : tensor<64xi32, #a> -> tensor<64xi32, #b>
     tt.return %y : tensor<64xi32, #b>
   }
-  // With four elements a thread of the second result, parts of two would have to move.
+  // With four elements per thread of the second result, elements of both parts would have to move.
   tt.func public @convert_of_cat(%x: tensor<32xi32, #a>, %z: tensor<32xi32, #a>) -> tensor<64xi32, #b> {
     %h = tt.cat %x, %z : tensor<32xi32, #a> -> tensor<64xi32, #a>
     %y = ttg.convert_layout %h : tensor<64xi32, #a> -> tensor<64xi32, #b>
@@ -71,7 +71,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.targ
     %y = tt.trans %h {order = array<i32: 1, 0>} : tensor<16x16xi32, #spelt> -> tensor<16x16xi32, #columns>
     tt.return %y : tensor<16x16xi32, #columns>
   }
-  // Both layouts have row i of a column of one in lane i of the only warp.
+  // Both layouts have row i of the only column in lane i of the only warp.
   tt.func public @broadcast_of_convert(%x: tensor<32x1xi32, #down>) -> tensor<32x4xi32, #pairs> {
     %h = ttg.convert_layout %x : tensor<32x1xi32, #down> -> tensor<32x1xi32, #pairs>
     %y = tt.broadcast %h : tensor<32x1xi32, #pairs> -> tensor<32x4xi32, #pairs>
@@ -111,7 +111,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.targ
     %z = ttg.local_load %n : !ttg.memdesc<64xi32, #shared, #smem, mutable> -> tensor<64xi32, #a>
     tt.return %y, %z : tensor<64xi32, #a>, tensor<64xi32, #a>
   }
-  // A buffer that may be written between is not the one that was read.
+  // A buffer that may be written in between is not the one that was read.
   tt.func public @alloc_of_load(%x: tensor<64xi32, #a>) -> (tensor<64xi32, #a>, tensor<64xi32, #a>) {
     %m = ttg.local_alloc %x : (tensor<64xi32, #a>) -> !ttg.memdesc<64xi32, #shared, #smem>
     %l = ttg.local_load %m : !ttg.memdesc<64xi32, #shared, #smem> -> tensor<64xi32, #a>

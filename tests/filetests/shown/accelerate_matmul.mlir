@@ -1,5 +1,5 @@
 // RUN: accelerate-matmul, canonicalize
-// A product of halves on sm_80: four warps side by side, each with 64 rows of 32 columns.
+// A dot of f16 on sm_80: four warps along N, each with 64 rows of 32 columns.
 #blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @product(%a: tensor<64x32xf16, #ttg.dot_op<{opIdx = 0, parent = #blocked}>>, %b: tensor<32x128xf16, #ttg.dot_op<{opIdx = 1, parent = #blocked}>>, %c: tensor<64x128xf32, #blocked>) -> tensor<64x128xf32, #blocked> {

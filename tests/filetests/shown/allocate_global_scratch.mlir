@@ -1,5 +1,5 @@
 // RUN: allocate-global-scratch
-// Two numbers of 4 bytes and a block of 64, which begins where its alignment wants it.
+// Two allocations of 4 bytes, and one of 64 bytes at its alignment.
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
   tt.func public @notes(%n: i32) {
     %p = ttg.global_scratch_alloc {alignment = 4 : i32, nbytes = 8 : i32} : !tt.ptr<i32>

@@ -1,6 +1,6 @@
 // RUN: allocate-shared-memory
-// The conversion passes elements between warps through 4096 bytes of its own; the buffer before it is given up by then,
-// and so they have the same bytes.
+// The conversion exchanges elements between warps through 4096 bytes of scratch; the buffer before it is deallocated by
+// then, so they share the same bytes.
 #rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #columns = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
 #shared = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>

@@ -1,5 +1,5 @@
 // RUN: allocate-warp-groups
-// One warp loads. Three that do nothing complete its warp group, so that all four can give registers away.
+// One producer warp. Three empty warps complete its warp group, so that it can give up registers.
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.target = "cuda:90"} {
   tt.func public @k(%n: i32) {
     ttg.warp_specialize(%n) attributes {requestedRegisters = array<i32: 40>}

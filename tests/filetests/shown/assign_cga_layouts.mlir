@@ -1,5 +1,5 @@
 // RUN: assign-cga-layouts, remove-layout-conversions
-// Two blocks of a cluster had half of each row; now each has rows, and nothing is exchanged but at the end.
+// Each of two CTAs had half of each row; now it has whole rows, and only the result is exchanged.
 #halves = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0], CGALayout = [[0, 1]]}>
 #sums = #ttg.slice<{dim = 1, parent = #halves}>
 module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {

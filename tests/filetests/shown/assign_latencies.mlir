@@ -1,5 +1,5 @@
 // RUN: assign-latencies
-// A load that a product needs is begun two stages before it.
+// A load used by a dot is issued two stages before it.
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
 #dot_a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>

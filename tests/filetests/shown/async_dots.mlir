@@ -1,5 +1,5 @@
 // RUN: async-dots
-// The product of an iteration runs while the next one's copies are waited for; slots are free behind the wait.
+// The dot stays in flight while the next iteration waits for its copies; slots are free after the wait.
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #smem = #ttg.shared_memory

@@ -1,5 +1,5 @@
 // RUN: canonicalize
-// A multiplication by a power of two, a sum that is known, a branch that is never taken, and what nothing uses.
+// A multiplication by a power of two, a constant sum, a branch that is never taken, and dead operations.
 tt.func public @offset(%pid: i32, %p: !tt.ptr<i32>) {
   %c0_i32 = arith.constant 0 : i32
   %c2_i32 = arith.constant 2 : i32

@@ -1,5 +1,5 @@
 // RUN: coalesce-async-copy
-// The buffer has 8 bytes side by side, a thread of #blocked 16: as it is, a warp would read every other 8 bytes.
+// The buffer has 8 contiguous bytes, a thread of #blocked 16: without the pass, a warp reads every other 8 bytes.
 #blocked = #ttg.blocked<{sizePerThread = [1, 16], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #shared = #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 #smem = #ttg.shared_memory

@@ -1,5 +1,5 @@
 // RUN: collapse-dims
-// Only the boundaries on both sides of the reduced axis matter: the last two dimensions become one of size 4.
+// Only the boundaries around the reduced axis are kept: the last two dimensions become one of size 4.
 tt.func public @partial_sums(%x: tensor<16xf32>) -> tensor<8xf32> {
   %h = tt.reshape %x : tensor<16xf32> -> tensor<2x2x2x2xf32>
   %s = "tt.reduce"(%h) <{axis = 1 : i32}> ({

@@ -1,5 +1,5 @@
 // RUN: combine-tensor-select-and-if
-// The branch on %last is taken anyway: it hands on one of the two tiles.
+// The existing branch on %last yields one of the two tiles.
 tt.func public @last(%p: tensor<64x!tt.ptr<f32>>, %last: i1, %x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> {
   %z = arith.select %last, %x, %y : tensor<64xf32>
   scf.if %last {

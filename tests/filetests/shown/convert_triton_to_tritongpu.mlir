@@ -1,5 +1,5 @@
 // RUN: convert-triton-to-tritongpu
-// Every tensor has the plain layout of its shape; the column that is made of a row is a slice of what it becomes.
+// Every tensor gets the default layout of its shape; the row before expand_dims gets a slice of the result's.
 tt.func public @column() -> tensor<16x1xi32> {
   %row = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32>
   %column = tt.expand_dims %row {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>

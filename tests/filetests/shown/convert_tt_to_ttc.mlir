@@ -1,5 +1,5 @@
 // RUN: convert-tt-to-ttc{target=x86-64-v3}
-// A tile of 16 sums in vectors of 8, the width of the machine, with one loop for all that is done to its elements.
+// A tile of 16 sums in vectors of 8, the vector width, with one loop for all operations on its elements.
 tt.func public @double(%p: !tt.ptr<f32>) {
   %r = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
   %s = tt.splat %p : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>

@@ -1,5 +1,5 @@
 // RUN: cse
-// Two sums are one, and so are two loads with no store between them; the load after the store stays.
+// Two equal additions are merged, and two loads with no store between them; the load after the store is kept.
 tt.func public @twice(%p: !tt.ptr<i32>, %q: !tt.ptr<i32>, %x: i32) -> i32 {
   %a = tt.load %p : !tt.ptr<i32>
   %b = tt.load %p : !tt.ptr<i32>

@@ -1,5 +1,5 @@
 // RUN: dce
-// Nothing uses the product, so neither it nor what only it uses is computed.
+// The multiplication and the operations that only it uses are dead.
 tt.func public @unused(%p: !tt.ptr<i32>, %x: i32) {
   %a = tt.load %p : !tt.ptr<i32>
   %b = arith.addi %a, %x : i32

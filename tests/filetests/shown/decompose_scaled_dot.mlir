@@ -1,5 +1,5 @@
 // RUN: decompose-scaled-dot
-// A product of fp8 tiles whose second operand has one scale for 32 numbers.
+// A dot of fp8 tiles whose second operand has one scale per 32 elements.
 tt.func @product(%a: tensor<4x32xf8E4M3FN>, %b: tensor<32x4xf8E4M3FN>, %scale: tensor<4x1xf8E4M3FN>, %c: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %d = tt.dot_scaled %a, %b scale %scale, %c lhs = e4m3 rhs = e4m3 {fastMath = false} : tensor<4x32xf8E4M3FN> * tensor<32x4xf8E4M3FN>, tensor<4x1xf8E4M3FN> -> tensor<4x4xf32>
   tt.return %d : tensor<4x4xf32>

@@ -1,5 +1,5 @@
 // RUN: f32-dot-tc{emu-tf32}
-// An f32 product of nearly full precision: three products of tf32.
+// An f32 dot of nearly full precision: three dots of tf32.
 tt.func public @product(%a: tensor<32x32xf32>, %b: tensor<32x32xf32>, %c: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %d = tt.dot %a, %b, %c, inputPrecision = tf32x3 : tensor<32x32xf32> * tensor<32x32xf32> -> tensor<32x32xf32>
   tt.return %d : tensor<32x32xf32>

@@ -1,5 +1,5 @@
 // RUN: fence-insertion
-// In the first loop an operand is written each time, in the second none: there the fence stands in front of the loop.
+// In the first loop an operand is written in each iteration, in the second none: there the fence is before the loop.
 #rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 32, 16]}>
 #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>

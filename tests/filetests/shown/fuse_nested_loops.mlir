@@ -1,5 +1,5 @@
 // RUN: fuse-nested-loops, canonicalize, cse
-// Of each %i, the first product begins with what is made of it, and the last one ends with the store.
+// For each %i, the first inner iteration runs the prologue, and the last one the store.
 tt.func @tiles(%n: i32, %k: i32, %out: !tt.ptr<f32>, %in: !tt.ptr<f32>) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

@@ -1,5 +1,5 @@
 // RUN: hoist-waits
-// Of attention's loop: the tile of values is waited for while the scores are computed.
+// In the loop of attention, the tile of V is waited for while the scores are computed.
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #row = #ttg.slice<{dim = 1, parent = #mma}>
 #one = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>

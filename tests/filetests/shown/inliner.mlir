@@ -1,5 +1,5 @@
 // RUN: inliner
-// The body of the callee takes the place of the call.
+// The body of the callee replaces the call.
 tt.func private @square(%x: f32) -> f32 {
   %y = arith.mulf %x, %x : f32
   tt.return %y : f32

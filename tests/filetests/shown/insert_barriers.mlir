@@ -1,6 +1,6 @@
 // RUN: allocate-shared-memory, insert-barriers
-// In the loop, what is stored is loaded by others, and the next iteration stores again. The wait for the copy is
-// followed by a barrier, so that all see what each thread has copied.
+// In the loop, threads load what others store, and the next iteration stores again: RAW and WAR. The wait for the copy
+// is followed by a barrier, so that the copies of all threads are visible to all.
 #rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #shared = #ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>
 #smem = #ttg.shared_memory

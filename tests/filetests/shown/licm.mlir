@@ -1,5 +1,5 @@
 // RUN: licm
-// The product is the same in every iteration; the sum is not.
+// The multiplication is loop-invariant; the addition is not.
 tt.func public @scale(%p: !tt.ptr<i32>, %n: i32, %x: i32) {
   %c0_i32 = arith.constant 0 : i32
   %c1_i32 = arith.constant 1 : i32

@@ -1,5 +1,5 @@
 // RUN: loop-aware-cse
-// Both carried values start from the same and grow by the same, so one of them is enough.
+// Both carried values have the same initial value and increment, so one of them is enough.
 tt.func public @twins(%n: i32, %p: !tt.ptr<i32>) {
   %c0_i32 = arith.constant 0 : i32
   %c1_i32 = arith.constant 1 : i32

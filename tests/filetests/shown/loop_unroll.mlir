@@ -1,5 +1,5 @@
 // RUN: loop-unroll
-// Eight iterations become four of two each. Nothing is left over.
+// Eight iterations become four, of two each, with no remainder.
 tt.func public @fill(%p: !tt.ptr<i32>) {
   %c0_i32 = arith.constant 0 : i32
   %c1_i32 = arith.constant 1 : i32

@@ -1,6 +1,6 @@
 // RUN: nvgpu-warp-specialization{num-stages=2}, canonicalize
-// One warp copies the operands of the next product; the other four multiply what has arrived. A product is waited for
-// in the iteration behind it, and its buffers are free then.
+// The producer warp copies the operands of the next dot; the four consumer warps compute. A dot is waited for in the
+// next iteration, and its buffers are free then.
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>

@@ -1,5 +1,5 @@
 // RUN: optimize-accumulator-init
-// The sum of a tile is shown and begun again; the product does that.
+// The accumulator is stored and reset after each tile; the next dot initializes it.
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #smem = #ttg.shared_memory

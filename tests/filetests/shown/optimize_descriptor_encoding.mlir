@@ -1,5 +1,5 @@
 // RUN: optimize-descriptor-encoding
-// What a product reads with a swizzle of 64 bytes is copied with it; blocks that go to registers get the widest one.
+// A tile read by a dot with a swizzle of 64 bytes gets that; tiles that go to registers get the widest swizzle.
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #operand = #ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>
 #smem = #ttg.shared_memory

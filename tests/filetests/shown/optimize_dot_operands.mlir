@@ -1,5 +1,5 @@
 // RUN: optimize-dot-operands
-// The right operand is loaded as 64 rows of 32 and multiplied as 32 rows of 64.
+// The right operand is loaded as 64 rows of 32 and used as 32 rows of 64.
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 #blocked1 = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [4, 8], warpsPerCTA = [1, 4], order = [0, 1]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>

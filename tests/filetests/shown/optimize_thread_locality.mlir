@@ -1,5 +1,5 @@
 // RUN: optimize-thread-locality, canonicalize
-// Each thread adds up its own four elements of a row, and threads come together once, behind the loop.
+// Each thread adds up its own four elements of a row; the cross-lane reduction is done once, after the loop.
 #rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
 #sums = #ttg.slice<{dim = 1, parent = #rows}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32} {

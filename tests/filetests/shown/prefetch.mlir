@@ -1,5 +1,5 @@
 // RUN: prefetch, canonicalize
-// Buffers of 32 along K: two pieces of 16. The first is read an iteration ahead.
+// Buffers with K = 32: two pieces of 16. The first is read one iteration ahead.
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
 #dot_a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>

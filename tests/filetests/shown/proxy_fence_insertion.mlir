@@ -1,5 +1,5 @@
 // RUN: allocate-shared-memory, proxy-fence-insertion
-// The second buffer stands where threads wrote the first one; what is loaded before needs no fence.
+// The second buffer reuses the bytes of the first, which threads wrote; the load before needs no fence.
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
 #one = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>

@@ -1,5 +1,5 @@
 // RUN: rematerialize-after-loops
-// Behind a product of 128 x 256 by four warps, 256 registers a thread: rows, addresses and mask of what is read there.
+// A 128 x 256 dot by four warps needs 256 registers a thread: rows, addresses and mask are rematerialized after it.
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 256, 16]}>
 #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #smem = #ttg.shared_memory

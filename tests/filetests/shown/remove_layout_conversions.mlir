@@ -1,5 +1,5 @@
 // RUN: convert-triton-to-tritongpu, coalesce, remove-layout-conversions
-// Rows are loaded by neighbours along the row, and everything else is computed where the load has it.
+// Loads are coalesced along rows, and everything else is computed in the layout of the loads.
 tt.func public @rows(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %q: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
   %c64 = arith.constant dense<64> : tensor<64x1xi32>
   %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>

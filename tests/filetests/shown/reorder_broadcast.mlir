@@ -1,5 +1,5 @@
 // RUN: reorder-broadcast
-// One addition of scalars in place of 1024, and 32 square roots in place of 1024.
+// One scalar addition instead of 1024, and 32 square roots instead of 1024.
 tt.func public @small(%x: i32, %y: i32, %v: tensor<32x1xf32>) -> (tensor<1024xi32>, tensor<32x32xf32>) {
   %a = tt.splat %x : i32 -> tensor<1024xi32>
   %b = tt.splat %y : i32 -> tensor<1024xi32>

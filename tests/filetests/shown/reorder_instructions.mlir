@@ -1,5 +1,5 @@
 // RUN: reorder-instructions
-// The tile of weights waits in shared memory, not in registers, until the loop needs it; that of inputs goes there at once.
+// The tile of weights stays in shared memory, not in registers, until the loop reads it; that of inputs is stored at once.
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>
 #left = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>

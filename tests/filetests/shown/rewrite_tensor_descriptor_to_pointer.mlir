@@ -1,5 +1,5 @@
 // RUN: rewrite-tensor-descriptor-to-pointer, canonicalize
-// A descriptor becomes its parts; the load gets a tile of pointers, and a mask for what is outside.
+// A descriptor becomes its parts; the load gets a tile of pointers, and a mask of the elements in bounds.
 tt.func public @load(%base: !tt.ptr<f32>, %n: i32, %at: i32) -> tensor<64xf32> {
   %c1_i64 = arith.constant 1 : i64
   %desc = tt.make_tensor_descriptor %base, [%n], [%c1_i64] : !tt.ptr<f32>, !tt.tensordesc<tensor<64xf32>>

@@ -1,5 +1,5 @@
 // RUN: sccp, canonicalize
-// The loop starts from 4 and adds nothing to it, so it is 4 inside and behind the loop too.
+// The loop-carried value starts as 4 and never changes, so it is 4 in the loop and after it.
 tt.func public @constant(%n: i32, %p: !tt.ptr<i32>) {
   %c0_i32 = arith.constant 0 : i32
   %c1_i32 = arith.constant 1 : i32

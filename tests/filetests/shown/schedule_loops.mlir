@@ -1,5 +1,5 @@
 // RUN: schedule-loops
-// The product is of an iteration two behind that of the load; the address for the next load is made just before it.
+// The dot runs two iterations after the load; the address of the next load is computed just before it.
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>
 #dot_a = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>

@@ -1,5 +1,5 @@
 // RUN: speculate-loads
-// Who comes first stores, the others add to what is there: what is there is loaded while the number is on its way.
+// The first program stores, the others add to the stored sum: the sum is loaded while the counter is in flight.
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
   tt.func public @add(%count: !tt.ptr<i32>, %p: tensor<128x!tt.ptr<f32>>, %mask: tensor<128xi1>, %v: tensor<128xf32>) {
     %zero = arith.constant 0 : i32

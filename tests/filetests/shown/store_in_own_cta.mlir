@@ -1,5 +1,5 @@
 // RUN: store-in-own-cta
-// Each of two blocks has rows of the tensor, but columns of the buffer: elements go to the other block in between.
+// Each of two CTAs owns rows of the tensor, but columns of the buffer: a conversion exchanges elements.
 #rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0], CGALayout = [[1, 0]]}>
 #columns = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0], CGALayout = [[0, 1]]}>
 #smem = #ttg.shared_memory

@@ -1,5 +1,5 @@
 // RUN: store-mma-rows-per-warp
-// Of a product of 64 x 128 by four warps: each has 16 rows.
+// A 64 x 128 dot by four warps: each owns 16 rows.
 #row = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 128, 16]}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {

@@ -1,5 +1,5 @@
 // RUN: structure-returns
-// An early return becomes a branch that yields what is returned.
+// An early return becomes a branch that yields the returned value.
 tt.func public @clamp(%x: i32, %limit: i32) -> i32 {
   %over = arith.cmpi sgt, %x, %limit : i32
   cf.cond_br %over, ^early, ^late

@@ -1,5 +1,5 @@
 // RUN: symbol-dce
-// Nobody calls the private function, so it goes.
+// The private function has no callers, so it is removed.
 tt.func private @unused(%x: i32) -> i32 {
   tt.return %x : i32
 }

@@ -1,5 +1,5 @@
 // RUN: tma-stores
-// The buffer is free again when the copy has read it: the next iteration waits for that, not this one.
+// The buffer can be reused once the copy has read it: the next iteration waits for that, not this one.
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {

@@ -1,5 +1,5 @@
 // RUN: allocate-global-scratch
-// Each program's part begins aligned; a callee's memory lies in its caller's.
+// The part of each program is aligned; the memory of a callee is in that of its caller.
 // CHECK: ttg.global_scratch_memory_alignment = 128 : i32, ttg.global_scratch_memory_size = 384 : i32
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
   // CHECK-LABEL: @inner

@@ -1,5 +1,5 @@
 // RUN: allocate-shared-memory
-// What is alive at one time stands apart: two buffers, and a third in the place of the first.
+// Buffers live at the same time do not overlap: two buffers, and a third at the offset of the first.
 #a = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>
 #b = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 #flat = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>

@@ -1,5 +1,5 @@
 // RUN: async-dots
-// Which products fly into the next iteration, and where each is waited for.
+// WGMMAs that stay in flight across iterations, and where each is waited for.
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #row = #ttg.slice<{dim = 1, parent = #mma}>
 #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>

@@ -1,5 +1,5 @@
 // RUN: convert-triton-to-tritongpu, coalesce, cse
-// Columns are contiguous, so threads go down them; stores take no more than their own address allows.
+// Columns are contiguous, so threads go along them; stores have no more elements per thread than their address allows.
 tt.func public @columns(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %q: !tt.ptr<f32>, %n: i32 {tt.divisibility = 16 : i32}) {
   %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
   %row = tt.expand_dims %i {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
@@ -17,7 +17,7 @@ tt.func public @columns(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %q: !tt.p
   tt.store %there, %x : tensor<64x64x!tt.ptr<f32>>
   tt.return
 }
-// Atomics on integers change one element at a time; a scalar access has no layout.
+// Integer atomics update one element at a time; a scalar access has no layout.
 tt.func public @counts(%p: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %x: i32) {
   %i = tt.make_range {start = 0 : i32, end = 512 : i32} : tensor<512xi32>
   %base = tt.splat %p : !tt.ptr<i32> -> tensor<512x!tt.ptr<i32>>

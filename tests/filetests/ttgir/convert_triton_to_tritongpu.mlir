@@ -1,5 +1,5 @@
 // RUN: convert-triton-to-tritongpu
-// What is left of a reduction is a slice; arithmetic wants the plain layout again. Loops carry plain layouts.
+// The result of a reduction has a slice layout; arithmetic uses the default layout again. Loops carry default layouts.
 tt.func public @rows(%p: tensor<16x64x!tt.ptr<f32>>, %out: tensor<16x!tt.ptr<f32>>, %n: i32) {
   %zero = arith.constant dense<0.000000e+00> : tensor<16xf32>
   %c0 = arith.constant 0 : i32
@@ -17,12 +17,12 @@ tt.func public @rows(%p: tensor<16x64x!tt.ptr<f32>>, %out: tensor<16x!tt.ptr<f32
   tt.store %out, %sum : tensor<16x!tt.ptr<f32>>
   tt.return
 }
-// Operands of products have layouts of their own, converted at the product.
+// Operands of dots have dot operand layouts, converted at the dot.
 tt.func public @product(%a: tensor<32x16xf16>, %b: tensor<16x32xf16>, %c: tensor<32x32xf32>) -> tensor<32x32xf32> {
   %d = tt.dot %a, %b, %c : tensor<32x16xf16> * tensor<16x32xf16> -> tensor<32x32xf32>
   tt.return %d : tensor<32x32xf32>
 }
-// Halves of an element are in one thread; turning a tensor turns its layout.
+// Both parts of a split are in one thread; a transpose transposes the layout.
 tt.func public @shapes(%x: tensor<64xf32>, %y: tensor<8x32xf32>) -> (tensor<64xf32>, tensor<32x8xf32>) {
   %both = tt.join %x, %x : tensor<64xf32> -> tensor<64x2xf32>
   %left, %right = tt.split %both : tensor<64x2xf32> -> tensor<64xf32>

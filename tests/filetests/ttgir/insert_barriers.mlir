@@ -7,7 +7,7 @@
 !several = !ttg.memdesc<2x16x16xf32, #flat, #smem, mutable>
 !tile = tensor<16x16xf32, #a>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
-  // Read after write, write after read, write after write; two reads need none.
+  // RAW, WAR, WAW; two reads need none.
   // CHECK-LABEL: @hazards
   tt.func @hazards(%x: !tile) {
     %b = ttg.local_alloc : () -> !buffer
@@ -26,7 +26,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     ttg.local_store %z, %b : !tile -> !buffer
     tt.return
   }
-  // A barrier that is there is enough; buffers apart, and parts known to be apart, need none.
+  // An existing barrier suffices; disjoint buffers, and views known to be disjoint, need none.
   // CHECK-LABEL: @enough
   // CHECK-NOT: ttg.barrier
   // CHECK: gpu.barrier
@@ -46,7 +46,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     ttg.local_store %y, %second : !tile -> !buffer
     tt.return
   }
-  // The end of an iteration is before the beginning of the next.
+  // The end of an iteration precedes the start of the next.
   // CHECK-LABEL: @back_edge
   tt.func @back_edge(%x: !tile, %n: i32) {
     %zero = arith.constant 0 : i32
@@ -63,7 +63,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     }
     tt.return
   }
-  // Of two branches one may have written.
+  // One of two branches may have written.
   // CHECK-LABEL: @branches
   tt.func @branches(%x: !tile, %c: i1) {
     %b = ttg.local_alloc : () -> !buffer
@@ -92,7 +92,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %y = ttg.local_load %b : !buffer -> !tile
     tt.return
   }
-  // A conversion across warps waits inside, for all that was before; within warps, only its own threads do.
+  // A conversion across warps synchronizes internally, for all earlier accesses; within a warp, only for its own threads.
   // CHECK-LABEL: @conversions
   tt.func @conversions(%x: !tile) -> (tensor<16x16xf32, #b>, !tile) {
     %b = ttg.local_alloc : () -> !buffer
@@ -105,7 +105,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     // CHECK-NEXT: tt.return
     tt.return %y, %z : tensor<16x16xf32, #b>, !tile
   }
-  // One barrier behind two waits in a row.
+  // One barrier after two consecutive waits.
   // CHECK-LABEL: @copies
   tt.func @copies(%p: tensor<16x16x!tt.ptr<f32>, #a>) {
     %b = ttg.local_alloc : () -> !buffer
@@ -120,8 +120,8 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %y = ttg.local_load %b token %w : !buffer -> !tile
     tt.return
   }
-  // An atomic operation that releases begins with a barrier: its own scratch, the lock's in the last round, needs no
-  // other, and a barrier of the kernel's own in front of it is one too many. One that acquires has none in front.
+  // A releasing atomic starts with a barrier: its own scratch, that of the lock in the previous round, needs no
+  // other, and a barrier of the program before it is redundant. An acquiring one has none before it.
   // CHECK-LABEL: @lock
   tt.func @lock(%lock: !tt.ptr<i32>) {
     %zero = arith.constant 0 : i32

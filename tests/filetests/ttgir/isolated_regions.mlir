@@ -1,6 +1,6 @@
 // RUN: canonicalize, cse, sccp, licm, loop-aware-cse, dce
-// The partitions of a warp_specialize see nothing from outside, and nothing of each other: each has its constants, none
-// is merged with a value of another or of the function, and what ends them stays.
+// The partitions of a warp_specialize are isolated from above and from each other: each has its constants, no value
+// is merged with one of another or of the function, and their terminators are kept.
 module attributes {"ttg.num-warps" = 4 : i32} {
   tt.func public @specialized(%p: !tt.ptr<i32>, %x: i32) {
     %c7 = arith.constant 7 : i32

@@ -1,6 +1,6 @@
 // RUN: nvgpu-warp-specialization, canonicalize
-// Q.K of an iteration and P.V of the one before are issued together; the exponentials follow while P.V runs, and what
-// the next P is made of waits for it. Both products of the first iteration are alone.
+// Q.K of an iteration and P.V of the previous one are issued together; the exponentials overlap with P.V, and
+// the computation of the next P waits for it. Both dots of the first iteration are synchronous.
 // CHECK: default {
 // CHECK: scf.if
 // CHECK: ttng.warp_group_dot

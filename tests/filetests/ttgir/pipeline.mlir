@@ -4,7 +4,7 @@
 #nvmma = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #smem = #ttg.shared_memory
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  // A loop without products goes ahead only where it asks for it.
+  // A loop without dots is pipelined only where it requests it.
   // CHECK-LABEL: @asks_for_nothing
   // CHECK-NOT: async_copy
   // CHECK: tt.load
@@ -18,7 +18,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 
-  // What is masked with a number is put in behind the read; the copy writes zeros there.
+  // Masked elements with a constant other than zero are selected after the read; the copy writes zeros there.
   // CHECK-LABEL: @masked
   // CHECK: ttg.async_copy_global_to_local {{.*}} mask {{%.*}} {contiguity = 4 : i32}
   // CHECK: scf.for
@@ -39,7 +39,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 
-  // A number is a tensor of one element on its way.
+  // A scalar is copied as a tensor of one element.
   // CHECK-LABEL: @number
   // CHECK: ttg.local_alloc : () -> !ttg.memdesc<2x1xi32
   // CHECK: scf.for
@@ -57,7 +57,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 
-  // Two copies of the copy engine share a barrier, which is told of the bytes of both.
+  // Two TMA loads share an mbarrier, which expects the bytes of both.
   // CHECK-LABEL: @described
   // CHECK-COUNT-2: ttng.init_barrier {{.*}}, 1
   // CHECK: ttng.barrier_expect {{.*}}, 32768,
@@ -82,7 +82,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 
-  // Iterations that there are for certain need no mask.
+  // Iterations that are known to exist need no mask.
   // CHECK-LABEL: @known_number
   // CHECK: ttg.async_copy_global_to_local {{%.*}}, {{%.*}} {contiguity
   // CHECK: scf.for
@@ -97,7 +97,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return
   }
 
-  // Who looks at the order of iterations sees it as it was.
+  // Operations with ordered side effects keep the order of iterations.
   // CHECK-LABEL: @seen
   // CHECK-NOT: async_copy
   // CHECK: ttg.barrier

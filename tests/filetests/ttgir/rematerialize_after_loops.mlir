@@ -10,7 +10,7 @@
 !r = tensor<128xi32, #rows>
 !p = tensor<128x!tt.ptr<i32>, #rows>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32} {
-  // What is used in the loop is there behind it; what is made of it is made again, what is loaded is not.
+  // Values used in the loop are live after it; values computed from them are rematerialized, loads are not.
   // CHECK-LABEL: @uses
   // CHECK: %rows = tt.make_range
   // CHECK-NOT: tt.addptr %base, %rows
@@ -40,7 +40,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     }
     tt.return %sum : !c
   }
-  // Behind a second loop it is made again; in between, for who needs it there. Behind the last it is kept.
+  // After a second loop it is rematerialized again, and in between for its uses there. After the last loop it is kept.
   // CHECK-LABEL: @two
   // CHECK-NOT: tt.make_range
   // CHECK: scf.for
@@ -76,7 +76,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.store %from, %rows : !p
     tt.return %last, %more : !c, !c
   }
-  // A loop in another keeps what it has; so does one whose sums are half as many.
+  // Values of a nested loop are kept; so are those of a loop with half of the accumulators.
   // CHECK-LABEL: @inner
   // CHECK-NOT: tritium.high_register_pressure
   tt.func public @inner(%a: !a, %b: !b, %from: !p, %zeros: !c, %n: i32) -> !c {

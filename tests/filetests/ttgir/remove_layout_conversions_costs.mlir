@@ -5,7 +5,7 @@
 #left = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 4}>
 #right = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 4}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32} {
-  // Arithmetic on what each thread can make is repeated; what was loaded is not loaded again but converted.
+  // Arithmetic on values that each thread can compute is repeated; loaded tensors are converted, not loaded again.
   tt.func public @repeat(%p: tensor<32x64x!tt.ptr<f32>, #a>, %q: tensor<32x64x!tt.ptr<i32>, #b>, %n: i32) -> tensor<32x64xf32, #b> {
     %s = tt.splat %n : i32 -> tensor<32x64xi32, #a>
     %c = arith.constant dense<3> : tensor<32x64xi32, #a>
@@ -23,7 +23,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %z = ttg.convert_layout %y : tensor<32x64xf64, #a> -> tensor<32x64xf64, #b>
     tt.return %z : tensor<32x64xf64, #b>
   }
-  // Operands are converted where they are loaded, and become wider in the layout of the product.
+  // Operands are converted where they are loaded, and widened in the layout of the dot.
   tt.func public @load(%p: tensor<32x64x!tt.ptr<f8E5M2>, #a>, %w: tensor<64x32xf16, #right>, %c: tensor<32x32xf32, #mma>) -> tensor<32x32xf32, #mma> {
     %x = tt.load %p : tensor<32x64x!tt.ptr<f8E5M2>, #a>
     %y = tt.fp_to_fp %x : tensor<32x64xf8E5M2, #a> -> tensor<32x64xf16, #a>
@@ -31,7 +31,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %d = tt.dot %l, %w, %c : tensor<32x64xf16, #left> * tensor<64x32xf16, #right> -> tensor<32x32xf32, #mma>
     tt.return %d : tensor<32x32xf32, #mma>
   }
-  // What a product leaves is worth more than what a load does: the sum stays where the product is.
+  // The layout of a dot's result is preferred over that of a load: the sum is computed in it.
   tt.func public @conflict(%p: tensor<32x32x!tt.ptr<f32>, #a>, %l: tensor<32x64xf16, #left>, %w: tensor<64x32xf16, #right>, %c: tensor<32x32xf32, #mma>) -> tensor<32x32xf32, #mma> {
     %x = tt.load %p : tensor<32x32x!tt.ptr<f32>, #a>
     %d = tt.dot %l, %w, %c : tensor<32x64xf16, #left> * tensor<64x32xf16, #right> -> tensor<32x32xf32, #mma>
@@ -41,7 +41,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %o = ttg.convert_layout %r : tensor<32x32xf32, #a> -> tensor<32x32xf32, #mma>
     tt.return %o : tensor<32x32xf32, #mma>
   }
-  // An atomic operation happens once.
+  // An atomic operation must not be repeated.
   tt.func public @once(%p: tensor<32x64x!tt.ptr<i32>, #a>, %x: tensor<32x64xi32, #a>) -> tensor<32x64xi32, #b> {
     %old = tt.atomic_rmw add, acq_rel, gpu, %p, %x : (tensor<32x64x!tt.ptr<i32>, #a>, tensor<32x64xi32, #a>) -> tensor<32x64xi32, #a>
     %y = ttg.convert_layout %old : tensor<32x64xi32, #a> -> tensor<32x64xi32, #b>

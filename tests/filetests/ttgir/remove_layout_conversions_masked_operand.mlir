@@ -1,5 +1,5 @@
 // RUN: remove-layout-conversions
-// What is loaded is converted, not what is computed of it, also where a mask is made of numbers counted by each thread.
+// The loaded tensor is converted, not a value computed from it, also where a mask depends on ranges.
 #blocked = #ttg.blocked<{sizePerThread = [1, 16], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 64, 16]}>
 #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>

@@ -1,6 +1,6 @@
 // RUN: speculate-loads
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  // Both branches; a barrier and a store elsewhere do not matter, nor do the operations that make the sum.
+  // Both branches; a barrier and a store elsewhere do not matter, nor do the operations that compute the sum.
   // CHECK-LABEL: @both
   // CHECK: tt.atomic_rmw
   // CHECK-NEXT: arith.cmpi
@@ -25,7 +25,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.store %p, %s : tensor<128x!tt.ptr<f32>>
     tt.return
   }
-  // Fewer elements are written than are read: the others might not be there.
+  // Fewer elements are written than are read: the others might be out of bounds.
   // CHECK-LABEL: @other_mask
   // CHECK: scf.if
   // CHECK-NEXT: tt.load %p :
@@ -40,7 +40,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.store %p, %s, %mask : tensor<128x!tt.ptr<f32>>
     tt.return
   }
-  // What the branch writes first it may read; and one that is known early costs nothing.
+  // A read after a write in the branch is kept; a condition known early gains nothing.
   // CHECK-LABEL: @written
   // CHECK: scf.if %first
   // CHECK-NEXT: tt.store %q
@@ -66,7 +66,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.store %p, %t : tensor<128x!tt.ptr<f32>>
     tt.return
   }
-  // Behind what may end the program there might be no store.
+  // After an operation that may end the program there might be no store.
   // CHECK-LABEL: @asserted
   // CHECK: scf.if
   // CHECK-NEXT: tt.load %p

@@ -8,7 +8,7 @@ tt.func public @branches(%o: !tt.ptr<i32>, %p: i1, %q: i1, %x: i32, %y: i32) {
     scf.yield %y : i32
   }
   tt.store %o, %a : !tt.ptr<i32>
-  // The condition is known inside; one result is a select, one is the same on both sides, one is not used.
+  // The condition is known inside; one result is a select, one is the same on both sides, one is dead.
   %b:3 = scf.if %p -> (i32, i32, i32) {
     %c = arith.select %p, %x, %y : i32
     scf.yield %x, %y, %c : i32, i32, i32
@@ -17,7 +17,7 @@ tt.func public @branches(%o: !tt.ptr<i32>, %p: i1, %q: i1, %x: i32, %y: i32) {
   }
   tt.store %o, %b#0 : !tt.ptr<i32>
   tt.store %o, %b#1 : !tt.ptr<i32>
-  // Two conditions become one; an empty else goes.
+  // Two conditions are merged; an empty else is removed.
   scf.if %p {
     scf.if %q {
       tt.store %o, %x : !tt.ptr<i32>
@@ -29,7 +29,7 @@ tt.func public @branches(%o: !tt.ptr<i32>, %p: i1, %q: i1, %x: i32, %y: i32) {
 tt.func public @loops(%o: !tt.ptr<i32>, %n: i32, %x: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
-  // Carried: unchanged, dead, a twin of the next, alive.
+  // Carried values: unchanged, dead, equal to the next, live.
   %r:4 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %c1, %c = %c0, %d = %c0) -> (i32, i32, i32, i32) : i32 {
     %b2 = arith.muli %b, %i : i32
     %s = arith.addi %c, %a : i32
@@ -49,7 +49,7 @@ tt.func public @loops(%o: !tt.ptr<i32>, %n: i32, %x: i32) {
     scf.yield %f : i32
   }
   tt.store %o, %g : !tt.ptr<i32>
-  // Nothing comes of this one.
+  // This one is dead.
   %h = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (i32) : i32 {
     %f = arith.muli %a, %i : i32
     scf.yield %f : i32

@@ -13,7 +13,7 @@ tt.func public @shapes(%o: !tt.ptr<i32>, %x: i32, %p: !tt.ptr<i32>) {
   %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
   %po2 = tt.addptr %po, %r : tensor<64x!tt.ptr<i32>>, tensor<64xi32>
   tt.store %po2, %flat : tensor<64x!tt.ptr<i32>>
-  // Masks that are known, from constants or from the range.
+  // Known masks, from constants or from a range.
   %r16 = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
   %pp = tt.splat %p : !tt.ptr<i32> -> tensor<16x!tt.ptr<i32>>
   %pr = tt.addptr %pp, %r16 : tensor<16x!tt.ptr<i32>>, tensor<16xi32>

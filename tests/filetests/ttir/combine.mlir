@@ -34,7 +34,7 @@ tt.func public @pointers(%p: tensor<8x!tt.ptr<f32>>, %q: !tt.ptr<f32>, %i: i64, 
   %v = tt.load %b, %m : tensor<8x!tt.ptr<f32>>
   %w = arith.select %m, %v, %y : tensor<8xi1>, tensor<8xf32>
   tt.store %c, %w : tensor<8x!tt.ptr<f32>>
-  // What stands in for masked lanes is made after the load: kept.
+  // The values of masked lanes are defined after the load: kept.
   %x = tt.load %b, %m : tensor<8x!tt.ptr<f32>>
   %z = arith.mulf %y, %y : tensor<8xf32>
   %u = arith.select %m, %x, %z : tensor<8xi1>, tensor<8xf32>

@@ -12,7 +12,7 @@ tt.func public @reads(%p: !tt.ptr<i32>, %q: !tt.ptr<i32>, %c: i1) {
   %t = arith.addi %w, %v : i32
   %u = arith.addi %s, %t : i32
   tt.store %q, %u : !tt.ptr<i32>
-  // What dominates is taken; what a branch computed is not taken behind it.
+  // Dominating operations are reused; an operation in a branch is not reused after it.
   scf.if %c {
     %e = arith.addi %v, %w : i32
     %f = arith.muli %v, %w : i32

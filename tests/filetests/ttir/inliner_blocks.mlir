@@ -14,7 +14,7 @@ tt.func private @again(%x: i32) -> i32 {
 tt.func public @k(%o: !tt.ptr<i32>, %x: i32, %p: i1) {
   %a = tt.call @early(%x, %p) : (i32, i1) -> i32
   tt.store %o, %a : !tt.ptr<i32>
-  // In a region of one block there is no place for two; a recursion has no end.
+  // A region of one block has no place for two; recursion is not inlined.
   scf.if %p {
     %b = tt.call @early(%a, %p) : (i32, i1) -> i32
     tt.store %o, %b : !tt.ptr<i32>

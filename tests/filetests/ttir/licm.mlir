@@ -3,7 +3,7 @@ tt.func public @k(%p: !tt.ptr<i32>, %q: !tt.ptr<i32>, %n: i32, %x: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c4 = arith.constant 4 : i32
-  // The product leaves both loops; the division may trap and the loops may not run.
+  // The multiplication is hoisted out of both loops; the division may trap and the loops may not run.
   scf.for %i = %c0 to %n step %c1 : i32 {
     scf.for %j = %c0 to %n step %c1 : i32 {
       %a = arith.muli %x, %x : i32
@@ -14,7 +14,7 @@ tt.func public @k(%p: !tt.ptr<i32>, %q: !tt.ptr<i32>, %n: i32, %x: i32) {
       tt.store %p, %e : !tt.ptr<i32>
     }
   }
-  // This loop runs, and writes nothing: loads and divisions may leave it.
+  // This loop runs, and writes nothing: loads and divisions are hoisted.
   %s = scf.for %i = %c0 to %c4 step %c1 iter_args(%t = %c0) -> (i32) : i32 {
     %v = tt.load %q : !tt.ptr<i32>
     %w = arith.remsi %v, %x : i32
@@ -22,13 +22,13 @@ tt.func public @k(%p: !tt.ptr<i32>, %q: !tt.ptr<i32>, %n: i32, %x: i32) {
     scf.yield %y : i32
   }
   tt.store %p, %s : !tt.ptr<i32>
-  // This one writes what it might read.
+  // This one writes memory that it may read.
   scf.for %i = %c0 to %c4 step %c1 : i32 {
     %v = tt.load %q : !tt.ptr<i32>
     %w = arith.addi %v, %i : i32
     tt.store %p, %w : !tt.ptr<i32>
   }
-  // This one asked to be left alone.
+  // LICM is disabled for this one.
   scf.for %i = %c0 to %n step %c1 : i32 {
     %v = arith.muli %n, %x : i32
     %w = arith.addi %v, %i : i32

@@ -1,6 +1,6 @@
 // RUN: rewrite-tensor-descriptor-to-pointer{native=90}
 module {
-  // Made or given, through a branch: the copy engine reads them.
+  // Built or passed, through a branch: TMA supports them.
   // CHECK-LABEL: @stay(%x: !tt.tensordesc<16x32xf16>
   // CHECK: tt.make_tensor_descriptor
   // CHECK: tt.descriptor_load
@@ -13,8 +13,8 @@ module {
     tt.descriptor_store %d[%n, %zero], %v : !tt.tensordesc<16x32xf16>, tensor<16x32xf16>
     tt.return
   }
-  // Rows that are written to end at multiples of 16 bytes: as their size or a stride says, or the host. Loads need not.
-  // Where nobody says it, the kernel looks.
+  // Rows that are written end at multiples of 16 bytes: as their size or a stride states, or the host. Loads need not.
+  // Where nothing states it, the kernel tests it.
   // CHECK-LABEL: @ends
   // CHECK-SAME: %x: !tt.ptr<f16>
   // CHECK-SAME: %y: !tt.tensordesc<16x32xf16>
@@ -47,7 +47,7 @@ module {
     tt.descriptor_store %strided[%zero, %zero], %u : !tt.tensordesc<16x32xf16>, tensor<16x32xf16>
     tt.return
   }
-  // Bytes cannot be filled with NaN, nor rows of 24 bytes be apart; what is made beside them stays.
+  // Bytes cannot be filled with NaN, nor rows have a stride of 24 bytes; other descriptors are kept.
   // CHECK-LABEL: @some
   // CHECK: tt.load
   // CHECK: tt.load
@@ -66,7 +66,7 @@ module {
     %w = tt.descriptor_load %z[%n, %zero] : !tt.tensordesc<16x32xf16> -> tensor<16x32xf16>
     tt.return %u, %v, %w : tensor<16x32xf8E5M2>, tensor<16x32xf16>, tensor<16x32xf16>
   }
-  // A parameter whose rows are gathered, and one that stays: launches are told which.
+  // A parameter whose rows are gathered, and one that is kept: the kernel records which.
   // CHECK-LABEL: @rows
   // CHECK-SAME: %x: !tt.ptr<f32>
   // CHECK-SAME: %y: !tt.tensordesc<16x32xf32>
@@ -78,7 +78,7 @@ module {
     tt.descriptor_store %y[%i, %zero], %v : !tt.tensordesc<16x32xf32>, tensor<16x32xf32>
     tt.return
   }
-  // The engine wants rows of tiles to begin at multiples of 16 bytes, which is known of one column here.
+  // TMA requires rows of tiles to start at multiples of 16 bytes, which is known for one column here.
   // CHECK-LABEL: @columns
   // CHECK-SAME: %x: !tt.ptr<f16>
   // CHECK-SAME: %y: !tt.tensordesc<16x32xf16>
@@ -89,7 +89,7 @@ module {
     tt.descriptor_store %y[%i, %j], %v : !tt.tensordesc<16x32xf16>, tensor<16x32xf16>
     tt.return
   }
-  // Two descriptors of one operation are in use at once where a loop carries what it makes, not where it yields another.
+  // Two descriptors of one operation are live at once where a loop carries its result, not where it yields another.
   // CHECK-LABEL: @carried
   // CHECK-NOT: tt.make_tensor_descriptor
   // CHECK-LABEL: @kept

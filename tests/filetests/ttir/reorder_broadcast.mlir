@@ -12,10 +12,10 @@ tt.func public @k(%p: tensor<8x16x!tt.ptr<f32>>, %q: !tt.ptr<f32>, %x: f32, %y: 
   %d = arith.addf %c, %c2 : tensor<8x16xf32>
   %e = math.exp %d : tensor<8x16xf32>
   tt.store %p, %e : tensor<8x16x!tt.ptr<f32>>
-  // One operand is not repeated: nothing moves.
+  // One operand is not broadcast: nothing is moved.
   %f = arith.addf %vb, %full : tensor<8x16xf32>
   tt.store %p, %f : tensor<8x16x!tt.ptr<f32>>
-  // Pointers and offsets are numbers too.
+  // Pointers and offsets are elementwise too.
   %qs = tt.splat %q : !tt.ptr<f32> -> tensor<8x16x!tt.ptr<f32>>
   %is = tt.splat %i : i32 -> tensor<8x16xi32>
   %g = tt.addptr %qs, %is : tensor<8x16x!tt.ptr<f32>>, tensor<8x16xi32>

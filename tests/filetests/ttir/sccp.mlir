@@ -7,7 +7,7 @@ tt.func public @carried(%p: !tt.ptr<i32>, %n: i32) {
   %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c1, %b = %c0) -> (i32, i32) : i32 {
     %x = arith.muli %a, %a : i32
     %same = arith.cmpi eq, %x, %c1 : i32
-    // The second branch cannot run: what it yields does not count.
+    // The second branch is unreachable: its yielded value does not count.
     %f = scf.if %same -> (i32) {
       scf.yield %c1 : i32
     } else {
@@ -147,7 +147,7 @@ tt.func public @unknown(%p: !tt.ptr<i32>, %q: tensor<8x!tt.ptr<i32>>) {
   }) : (tensor<8xi32>) -> i32
   // CHECK: tt.store %p, %{{[0-9s]+}} : !tt.ptr<i32>
   tt.store %p, %s : !tt.ptr<i32>
-  // Division by zero is the dividend.
+  // Division by zero returns the dividend.
   %c0 = arith.constant 0 : i32
   // CHECK-NOT: arith.divsi
   %d = arith.divsi %c1, %c0 : i32

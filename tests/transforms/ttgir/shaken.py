@@ -1,4 +1,4 @@
-"""Random tile programs whose tensors have random layouts: what passes on layouts must not change the meaning of."""
+"""Random tile programs whose tensors have random layouts, as input of passes on layouts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["shaken_program"]
 
 
 def blocked(rng: random.Random, rank: int) -> Blocked:
-    """Any blocked layout of one warp, with a few elements a thread."""
+    """A random blocked layout of one warp, with a few elements per thread."""
     order = list(range(rank))
     rng.shuffle(order)
     threads = [1] * rank
@@ -26,7 +26,7 @@ def blocked(rng: random.Random, rank: int) -> Blocked:
 
 
 def shaken_program(seed: int, size: int = 25, share: float = 0.3):
-    """A random program in layouts, of which a share of the tensors goes into another layout and back."""
+    """A random program with layouts, in which a share of the tensors is converted to another layout and back."""
     rng = random.Random(seed)
     module = random_program(seed, size)
     fn = passes()["convert-triton-to-tritongpu"]
@@ -41,7 +41,7 @@ def shaken_program(seed: int, size: int = 25, share: float = 0.3):
 
 
 def shake(rng: random.Random, value) -> None:
-    """Convert a value to a random layout and back; some of its users take what came back."""
+    """Convert a value to a random layout and back; some of its users use the result."""
     ty = value.type
     users = [u for u in value.users if rng.random() < 0.8]
     b = Builder()

@@ -1,4 +1,4 @@
-"""Accesses get the layouts that Triton gives them, for all example kernels."""
+"""coalesce chooses the same layouts as Triton, for all example kernels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tritium.transforms.ttgir.layout.coalesce import coalesce
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 @pytest.mark.parametrize(("capability", "warps", "ctas"), [(80, 4, 1), (90, 8, 2)])
-def test_triton_chooses_the_same(
+def test_coalesced_layouts_match_triton(
     case: ExampleKernel, capability: int, warps: int, ctas: int, triton_oracle: TritonOracle
 ) -> None:
     if case.capability > capability:

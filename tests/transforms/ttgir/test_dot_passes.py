@@ -1,4 +1,4 @@
-"""Products get the instructions, layouts and buffers that Triton gives them."""
+"""Passes on dots choose the same instructions, layouts and buffers as Triton."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RESULTS = {"i8": "i32", "f64": "f64"}
 def product(
     dtype: str, m: int = 64, n: int = 64, k: int = 32, transposed: str = "", precision: str = "", batch: str = ""
 ) -> str:
-    """A kernel that loads two matrices, transposes those named, multiplies, and stores."""
+    """A kernel that loads two matrices, transposes those named, computes their dot, and stores it."""
     shapes = {
         "a": f"{k}x{m}" if "a" in transposed else f"{m}x{k}",
         "b": f"{n}x{k}" if "b" in transposed else f"{k}x{n}",
@@ -83,7 +83,7 @@ def test_instructions(dtype: str, warps: int, ctas: int, triton_oracle: TritonOr
                 precision = "tf32" if dtype == "f32" and shape[0] != 16 else ""
                 text = product(dtype, *shape, precision=precision, batch=batch)
                 layouts = ["convert_to_ttgpuir", f"cuda:{capability}", warps, 32, ctas]
-                # blocks of a cluster first get the operands that their products need
+                # CTAs of a cluster first exchange the operands that their dots need
                 divided = ["assign_cga_layouts", "remove_layout_conversions"] if ctas > 1 else []
                 text = triton_oracle.run_passes(text, [layouts, *divided])
                 module = parse_module(text)
@@ -109,12 +109,12 @@ def test_transposed_operands(dtype: str, transposed: str, triton_oracle: TritonO
         ours = triton_oracle.run_passes(print_op(module), SIMPLIFY)
         theirs = triton_oracle.run_passes(text, [["optimize_dot_operands", True], *SIMPLIFY])
         assert lines(ours) == lines(theirs)
-        assert ("ttg.memdesc_trans" in ours) == (dtype not in FP8)  # those are widened between transpose and product
+        assert ("ttg.memdesc_trans" in ours) == (dtype not in FP8)  # those are widened between transpose and dot
 
 
 @pytest.mark.parametrize("dtype", ["f16", "f32", "i8"])
 @pytest.mark.parametrize("transposed", ["", "a", "b", "ab"])
-def test_operands_of_warp_groups(dtype: str, transposed: str, triton_oracle: TritonOracle) -> None:
+def test_wgmma_operand_buffers_match_triton(dtype: str, transposed: str, triton_oracle: TritonOracle) -> None:
     for shape, warps in (((64, 32, 64), 4), ((128, 64, 32), 8)):
         text = product(dtype, *shape, transposed, "tf32" if dtype == "f32" else "")
         layouts = ["convert_to_ttgpuir", "cuda:90", warps, 32, 1]
@@ -133,7 +133,7 @@ def test_operands_of_warp_groups(dtype: str, transposed: str, triton_oracle: Tri
 
 
 @pytest.mark.parametrize("precision", ["tf32", "tf32x3", "bf16x3", "bf16x6", ""])
-def test_f32_in_several_products(precision: str, triton_oracle: TritonOracle) -> None:
+def test_f32_dot_decomposition(precision: str, triton_oracle: TritonOracle) -> None:
     text = triton_oracle.run_passes(product("f32", precision=precision), [["convert_to_ttgpuir", "cuda:80", 4, 32, 1]])
     for emulated in (False, True):
         module = parse_module(text)
@@ -147,7 +147,7 @@ MMA = NvidiaMma(2, (2, 2), (16, 8))
 
 
 def test_swizzles() -> None:
-    """Rows that `ldmatrix` reads at once lie in different banks: 8 phases of 16 bytes, or as many as fill all banks."""
+    """Rows that `ldmatrix` reads at once are in different banks: 8 phases of 16 bytes, or as many as fill all banks."""
     half = DotOperand(0, MMA, 2)
     assert swizzled_for(half, (64, 64), (1, 0), 16) is SwizzledShared(8, 1, 8, (1, 0))
     assert swizzled_for(half, (64, 32), (1, 0), 16) is SwizzledShared(8, 2, 4, (1, 0))
@@ -161,7 +161,7 @@ def test_swizzles() -> None:
 def test_order_in_memory() -> None:
     assert memory_order(Blocked((1, 4), (8, 4), (4, 1), (1, 0)), (64, 64)) == (1, 0)
     assert memory_order(Blocked((4, 1), (8, 4), (1, 4), (0, 1)), (64, 64)) == (0, 1)
-    # elements follow each other down the columns, but a thread has no two in a row, and lanes go along
+    # elements are contiguous along columns, but a thread has no two in a row, and lanes go along
     assert memory_order(Blocked((4, 1), (1, 32), (1, 4), (1, 0)), (4, 128)) == (1, 0)
 
 

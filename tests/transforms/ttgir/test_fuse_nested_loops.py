@@ -1,4 +1,4 @@
-"""Fused loops compute what nested ones did, in the same order, however often each of them runs."""
+"""Fused loops compute the same as nested ones, in the same order, for any trip counts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whole kernels through all passes of the `ttgir` stage: what they write to memory is what their `ttir` writes.
+"""Whole kernels through all passes of the `ttgir` stage write the same to memory as their `ttir`.
 
-The texts are those that Triton made of our examples. Numbers are compared with a tolerance: threads add up what they
-have before they talk to each other, which is another order.
+The texts are Triton's compiles of our examples. Floats are compared with a tolerance: threads reduce their own elements
+first, which changes the order of additions.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def zeros(*shape: int, dtype: Any = np.float32) -> np.ndarray:
 
 N, ROWS = 800, 6
 
-#: kernel -> the grid of a launch and its arguments; what they hold afterwards is compared
+#: kernel -> the grid of a launch and its arguments; their final contents are compared
 LAUNCHES: dict[str, Callable[[], tuple[Any, list[Any]]]] = {
     "vector_add.add_kernel": lambda: (2, [floats(1500), floats(1500, seed=2), zeros(1500), 1500]),
     "fused_softmax.softmax_kernel": lambda: (3, [zeros(ROWS, 512), floats(ROWS, 512), 512, 512, ROWS, 300]),
@@ -86,7 +86,7 @@ def pipeline(capability: int, ctas: int = 1, warps: int = 4) -> list[Pass]:
 
 @pytest.mark.parametrize(("capability", "ctas"), [(75, 1), (80, 1), (90, 1), (90, 2)])
 @pytest.mark.parametrize("name", LAUNCHES)
-def test_kernels_write_the_same(name: str, capability: int, ctas: int) -> None:
+def test_ttgir_kernels_match_ttir(name: str, capability: int, ctas: int) -> None:
     module = parse_module((FOLDER / f"{name}.sm90.ttir.mlir").read_text())
     verify(module)
     before = outcome(module, name)
@@ -96,7 +96,7 @@ def test_kernels_write_the_same(name: str, capability: int, ctas: int) -> None:
         np.testing.assert_allclose(a.astype(np.float64), b.astype(np.float64), rtol=2e-3, atol=2e-3)
 
 
-def test_kernels_write_something() -> None:
+def test_kernels_have_side_effects() -> None:
     for name in LAUNCHES:
         module = parse_module((FOLDER / f"{name}.sm90.ttir.mlir").read_text())
         fresh = [a for a in LAUNCHES[name]()[1] if isinstance(a, np.ndarray)]
@@ -104,8 +104,8 @@ def test_kernels_write_something() -> None:
 
 
 @pytest.mark.parametrize("seed", range(SEED + 6000, SEED + 6030))
-def test_random_programs_write_the_same(seed: int) -> None:
-    """Blocks of a cluster, or one; with so few threads that accesses are expensive."""
+def test_random_programs_match_ttir(seed: int) -> None:
+    """With one CTA or a cluster; with so few threads that accesses are expensive."""
     for ctas in (1, 2):
         module = random_program(seed)
         before = written(module, seed)
@@ -115,7 +115,7 @@ def test_random_programs_write_the_same(seed: int) -> None:
 
 
 def axes_whole(module: Any) -> list[Operation]:
-    """The operations along an axis that have it divided among the blocks of a cluster."""
+    """The operations along an axis that is split over the CTAs of a cluster."""
     found = []
     for op in module.walk():
         if op.name in ("tt.reduce", "tt.scan") and op.operands[0].type.encoding is not None:
@@ -127,8 +127,8 @@ def axes_whole(module: Any) -> list[Operation]:
 
 
 @pytest.mark.parametrize("ctas", [2, 4])
-def test_no_row_is_divided_among_blocks(ctas: int) -> None:
-    """What is lowered asks for that."""
+def test_no_reduced_axis_is_split_over_ctas(ctas: int) -> None:
+    """Lowering requires that."""
     divided = 0
     for name in LAUNCHES:
         module = parse_module((FOLDER / f"{name}.sm90.ttir.mlir").read_text())

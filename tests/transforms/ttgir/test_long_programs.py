@@ -1,4 +1,4 @@
-"""Passes on unrolled loops of thousands of operations: the work grows with them, not with their square."""
+"""Passes on unrolled loops of thousands of operations: work is linear in their number, not quadratic."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def turned(x, o, STEPS: tl.constexpr):
 
 
 def calls(steps: int) -> int:
-    """How many functions the pass calls."""
+    """The number of function calls in the pass."""
     source = ASTSource(turned, {"x": "*fp32", "o": "*fp32", "STEPS": "constexpr"}, {"STEPS": steps})
     module = parse_module(compile(source, GPUTarget("cuda", 90, 32), until="ttir").asm["ttir"])
     convert_triton_to_tritongpu(module, ConvertOptions("cuda:90", 4, 32, 1))
@@ -41,6 +41,6 @@ def calls(steps: int) -> int:
     return count
 
 
-def test_conversions_in_long_programs() -> None:
+def test_work_is_linear_in_program_length() -> None:
     calls(10)
     assert calls(400) < 3 * calls(200)

@@ -1,4 +1,4 @@
-"""Passes on layouts keep what programs compute, bit for bit; and conversions do not get more."""
+"""Passes on layouts preserve the results of programs, bit for bit, and do not add conversions."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ def test_each_pass_keeps_the_meaning(seed):
             assert conversions(module) <= n, f"seed {seed}: {source}\nhas more conversions as\n{module}"
 
 
-def test_programs_have_conversions():
+def test_random_programs_have_conversions():
     counts = [conversions(shaken_program(seed)) for seed in range(SEED, SEED + 10)]
     assert min(counts) > 5, counts

@@ -1,4 +1,4 @@
-"""Loops that load iterations ahead on an emulated Ampere GPU (tests/e2e/overlapping.py; Hopper's run in tests/gpu)."""
+"""Pipelined loops on an emulated Ampere GPU (tests/e2e/overlapping.py; Hopper's run in tests/gpu)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tritium.runtime.emulated import EmulatedCUDADriver
 
 @pytest.mark.parametrize("trips", [0, 1, 2, 5])
 @pytest.mark.parametrize("case", CASES)
-def test_ampere(case: str, trips: int, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pipelined_loops_on_ampere(case: str, trips: int, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path))
     driver.set_active(EmulatedCUDADriver(80))
     try:
@@ -21,19 +21,21 @@ def test_ampere(case: str, trips: int, tmp_path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("case", ["gathered", "both ways", "branches"])
-def test_addresses_that_are_computed_where_they_are_used(case: str, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where products leave few registers."""
+def test_addresses_are_rematerialized_under_high_pressure(case: str, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where dots leave few registers."""
     monkeypatch.setattr("tritium.conversion.ttg_to_llvm.module.HIGH_PRESSURE", -1)
-    test_ampere(case, 5, tmp_path, monkeypatch)
+    test_pipelined_loops_on_ampere(case, 5, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("trips", [0, 5])
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_computed_again_behind_loops(case: str, trips: int, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where products leave few registers: positions behind a loop follow from a number of the thread read there.
+def test_values_are_rematerialized_after_loops(
+    case: str, trips: int, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where dots leave few registers: positions after a loop are computed from a thread ID read there.
 
-    All loops are taken for such, and the last one for one that another follows.
+    All loops are treated as loops of high register pressure, and the last one as one that another follows.
     """
     loops = "tritium.transforms.ttgir.memory.rematerialize_after_loops._high_pressure_loops"
     monkeypatch.setattr(loops, lambda func, warps: [op for op in func.regions[0].entry if op.name == "scf.for"])
-    test_ampere(case, trips, tmp_path, monkeypatch)
+    test_pipelined_loops_on_ampere(case, trips, tmp_path, monkeypatch)

@@ -1,4 +1,4 @@
-"""Products in pieces, and operands that loops read again, on the emulated GPU: what they compute is what it was."""
+"""Dots in pieces, and operands read again in loops, compute the same on the emulated GPU."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def twice(q_ptr, k_ptr, o_ptr, middle, n, M: tl.constexpr, D: tl.constexpr, STEP
 
 
 def whole(rng: np.random.Generator, *shape: int) -> np.ndarray:
-    """Small integers, of which every sum is exact."""
+    """Small integers, whose sums are exact."""
     return rng.integers(-3, 4, shape).astype(np.float16)
 
 
 @pytest.mark.parametrize(("stages", "trips"), [(1, 2), (2, 3), (3, 4), (3, 0)])
-def test_products_in_pieces(chip: int, stages: int, trips: int) -> None:
+def test_prefetched_dots_in_pieces(chip: int, stages: int, trips: int) -> None:
     rng = np.random.default_rng(stages)
     k = 64 * trips
     a, b = whole(rng, 64, k), whole(rng, k, 64)
@@ -65,7 +65,7 @@ def test_products_in_pieces(chip: int, stages: int, trips: int) -> None:
 
 
 @pytest.mark.parametrize(("middle", "n"), [(32, 96), (0, 64), (64, 64)])
-def test_an_operand_of_two_loops(chip: int, middle: int, n: int) -> None:
+def test_operand_read_in_two_loops(chip: int, middle: int, n: int) -> None:
     rng = np.random.default_rng(n)
     q, k = whole(rng, 64, 64), whole(rng, n, 64)
     out = np.full(64, np.nan, np.float32)

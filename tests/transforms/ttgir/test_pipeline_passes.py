@@ -1,4 +1,4 @@
-"""Loops get the latencies, schedules and copies that Triton gives them."""
+"""Loops get the same latencies, schedules and copies as from Triton."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def before(case: ExampleKernel, capability: int, oracle: TritonOracle) -> str:
 
 
 def in_triton_s_order(module: Operation, run: Callable[[Operation], Any]) -> None:
-    """Run a pass that has no better order than Triton for two products of which one needs the other."""
+    """Run a pass that must not improve on Triton's order of two chained dots."""
     module.attributes[WITHOUT] = StringAttr("first-dot-early")
     run(module)
     del module.attributes[WITHOUT]
@@ -63,7 +63,7 @@ def test_schedules(case: ExampleKernel, capability: int, triton_oracle: TritonOr
 
 
 def operations(module: Operation) -> Counter[str]:
-    """How often each operation occurs, constants aside."""
+    """The count of each operation, without constants."""
     return Counter(op.name for op in module.walk() if op.name != "arith.constant")
 
 
@@ -80,7 +80,7 @@ def test_copies(case: ExampleKernel, triton_oracle: TritonOracle) -> None:
         assert operations(ours) == operations(theirs)
 
 
-def test_nothing_goes_ahead_without_asynchronous_copies(triton_oracle: TritonOracle) -> None:
+def test_no_pipelining_without_async_copies(triton_oracle: TritonOracle) -> None:
     case = next(case for case in loops() if case.example == "matmul")
     module = parse_module(before(case, 80, triton_oracle))
     module.attributes[WITHOUT] = StringAttr("async-copies")

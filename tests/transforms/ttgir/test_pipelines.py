@@ -1,4 +1,4 @@
-"""The tables of the `ttgir` stage: Triton's order, with places kept for what is not there yet."""
+"""The pass tables of the `ttgir` stage: Triton's order, with positions for passes that are not implemented."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tritium.transforms.ttir import TTIR_PIPELINE
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "triton-3.9"
 
-#: Triton 3.9's order (`make_ttgir`) by our names, those of Blackwell left out.
+#: Triton 3.9's order (`make_ttgir`) by our names, without the passes of Blackwell.
 HEAD = """coalesce f32-dot-tc assign-cga-layouts remove-layout-conversions optimize-cta-locality
     remove-layout-conversions optimize-thread-locality accelerate-matmul remove-layout-conversions
     optimize-dot-operands""".split()
 LOOPS = "fuse-nested-loops canonicalize licm canonicalize combine-tensor-select-and-if".split()
 STAGES = ["assign-latencies", "schedule-loops", "pipeline"]
-WARPS = "nvgpu-warp-specialization"  # which says, where it does nothing, that it does not
+WARPS = "nvgpu-warp-specialization"  # which warns where it does nothing
 AMPERE, HOPPER = [*LOOPS, WARPS, *STAGES], [*LOOPS, WARPS, "optimize-accumulator-init", *STAGES]
 TAIL = """remove-layout-conversions reduce-data-duplication reorder-instructions loop-aware-cse
     symbol-dce fence-insertion sccp cse canonicalize""".split()
@@ -36,7 +36,7 @@ TAIL = """remove-layout-conversions reduce-data-duplication reorder-instructions
         (100, AMPERE, []),
     ],
 )
-def test_the_order_is_tritons(capability, loops, ahead):
+def test_pipeline_order_matches_triton(capability, loops, ahead):
     names = [p.name for p in nvidia_ttgir_pipeline(capability)]
     described, copies = (["optimize-descriptor-encoding"], ["tma-lowering"]) if capability >= 90 else ([], [])
     middle = [
@@ -51,17 +51,17 @@ def test_the_order_is_tritons(capability, loops, ahead):
     assert names == [*HEAD, *described, *middle, *copies, *TAIL]
 
 
-def test_every_row_has_its_reason_and_a_name_of_triton():
+def test_every_row_has_a_reason_and_a_triton_name():
     for p in nvidia_ttgir_pipeline(80):
         assert p.reason and PASSES.find(p.name).fn is p.function
         assert PASSES.title(p.name).startswith(("Triton", "NVGPU", "Canonicalizer", "CSE", "SCCP", "SymbolDCE"))
 
 
-def test_what_comes_later_is_not_there():
+def test_later_passes_are_not_implemented():
     assert LATER and all(PASSES.find(name) is None for name in LATER)
 
 
-def test_a_pass_in_the_wrong_place_is_found():
+def test_order_violations_are_detected():
     rows = nvidia_ttgir_pipeline(80)
     names = [p.name for p in rows]
     for earlier, later, _ in ORDER:
@@ -71,8 +71,8 @@ def test_a_pass_in_the_wrong_place_is_found():
                 check_order(wrong, ORDER)
 
 
-def test_a_pass_that_is_left_out_would_change_nothing():
-    """`when` of a row is no more than a quick way to see that there is nothing to do."""
+def test_skipped_passes_would_change_nothing():
+    """`when` of a row is only a cheap test for a pass without effect."""
     rows = {p.name: p for capability in (75, 80, 90) for p in nvidia_ttgir_pipeline(capability)}
     rows = {"ttgir": {**rows, **{p.name: p for p in LOWERING}}, "ttir": {p.name: p for p in TTIR_PIPELINE}}
     left_out = set()

@@ -1,4 +1,4 @@
-"""Loops over reductions, for all kinds of them and many layouts: carried in parts, they come to the same."""
+"""Loops over reductions, of all kinds and many layouts: partial results per thread give the same result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def spread(rng: random.Random, total: int, rank: int) -> list[int]:
 
 
 def program(rng: random.Random, name: str, element: str, rank: int) -> str:
-    """A loop that carries what it combines of rows, in a random layout."""
+    """A loop that accumulates a row-wise reduction, in a random layout."""
     shape = [rng.choice([8, 16, 32]) for _ in range(rank)]
     axis = rng.randrange(rank)
     order = list(range(rank))
@@ -66,7 +66,7 @@ def program(rng: random.Random, name: str, element: str, rank: int) -> str:
 
 
 def arguments(func, rng: np.random.Generator, trips: int):
-    """Small whole numbers, of which sums and products are exact, and now and then a NaN where the order is nothing."""
+    """Small integers, whose sums and products are exact, and some NaN where the order does not matter."""
     values = []
     for arg in func.entry.args[:-1]:
         shape = getattr(arg.type, "shape", ())
@@ -77,7 +77,7 @@ def arguments(func, rng: np.random.Generator, trips: int):
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize("name", KINDS)
-def test_parts_come_to_the_same(name, rank):
+def test_partial_results_match_the_reduction(name, rank):
     rng = random.Random(f"{SEED} {name} {rank}")
     numbers = np.random.default_rng(rng.randrange(1 << 30))
     done = 0
@@ -102,8 +102,8 @@ def test_parts_come_to_the_same(name, rank):
     assert done, "in no layout did a row change hands"
 
 
-def test_a_difference_is_not_carried_in_parts():
-    """`acc - sum` is not what the reduction is made of."""
+def test_difference_is_not_carried_as_partial_results():
+    """`acc - sum` is not the operation of the reduction."""
     text = program(random.Random(3), "addf", "f32", 2).replace("%sum = arith.addf", "%sum = arith.subf")
     module = parse_module(text)
     assert not optimize_thread_locality(module)

@@ -1,4 +1,4 @@
-"""Passes of the `ttgir` stage on what Triton made of our examples, for all chips: it stays valid, and as small."""
+"""Passes of the `ttgir` stage on Triton's compiles of our examples, for all targets: the IR stays valid, as small."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def conversions(module):
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ttgir.mlir")), ids=lambda p: p.stem)
-def test_texts_stay_valid(path):
+def test_triton_ir_stays_valid_and_small(path):
     text, table = path.read_text(), passes()
     for name in NAMES:
         module = parse_module(text, path.name)

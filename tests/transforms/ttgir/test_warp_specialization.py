@@ -1,4 +1,4 @@
-"""Which loops are left as they are by `nvgpu-warp-specialization`, and what it says of them."""
+"""Loops that `nvgpu-warp-specialization` refuses, and the reasons it reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tritium.transforms.ttgir.warp_specialize.nvgpu_warp_specialization import (
 
 
 def told(text: str, num_stages: int = 3) -> list[str]:
-    """What the pass says of a text that it leaves as it is."""
+    """The remark of the pass on a program that it leaves unchanged."""
     module = parse_module(text)
     verify(module)
     before, messages = print_op(module), []
@@ -75,13 +75,13 @@ REASONS = {
 
 
 @pytest.mark.parametrize("what", REASONS)
-def test_loops_that_stay(what):
+def test_refused_loops_are_unchanged_with_a_reason(what):
     body, why = REASONS[what]
     messages = told(text_of(body + STORE))
     assert len(messages) == 1 and "not warp-specialized" in messages[0] and why in messages[0], messages
 
 
-def test_modules_that_stay():
+def test_unsupported_targets_are_unchanged_with_a_reason():
     text = text_of(LOOP + STORE)
     assert "no TMA" in told(text.replace("cuda:90", "cuda:80"))[0]
     assert "and this is 12.0" in told(text.replace("cuda:90", "cuda:120"))[0]

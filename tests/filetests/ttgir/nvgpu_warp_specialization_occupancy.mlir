@@ -1,5 +1,5 @@
 // RUN: nvgpu-warp-specialization{num-stages=4}
-// Four warps leave room for a second block: three slots of 32 KiB each in half of the shared memory, 128 registers.
+// With four warps two CTAs fit on an SM: three slots of 32 KiB each in half of the shared memory, 128 registers.
 // CHECK: module attributes {
 // CHECK-SAME: ttg.maxnreg = 128
 // CHECK: ttg.local_alloc : () -> !ttg.memdesc<3x128x64xf16

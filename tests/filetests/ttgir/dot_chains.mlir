@@ -1,5 +1,5 @@
 // RUN: assign-latencies, schedule-loops, pipeline, canonicalize
-// Attention: the first product of an iteration begins before the second one of the iteration before.
+// Attention: the first dot of an iteration is issued before the second one of the previous iteration.
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], order = [1, 0]}>
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [8, 1], instrShape = [16, 64, 16]}>
 #row = #ttg.slice<{dim = 1, parent = #mma}>
