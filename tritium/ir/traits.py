@@ -65,6 +65,8 @@ __all__ = [
     "is_descriptor_load",
     "is_descriptor_store",
     "is_global_load",
+    "is_pointer_load",
+    "is_pointer_store",
     "is_pure",
     "is_register_dot",
     "is_tensor_dot",
@@ -245,6 +247,11 @@ class PointerAccess(MemoryAccess):
         return self.operands[0]
 
     @property
+    def stored(self) -> Value:
+        """The values that a store writes: operand 1."""
+        return self.operands[1]
+
+    @property
     def access_mask(self) -> Value | None:
         """The operand that predicates each element, or None."""
         return getattr(self, "mask", None)
@@ -343,6 +350,16 @@ def _loads_to_registers(op: MemoryAccess) -> bool:
 def is_global_load(op: Operation | None) -> bool:
     """True for an op whose results are loaded from global memory, by pointers or by a descriptor; not for atomics."""
     return isinstance(op, MemoryAccess) and _loads_to_registers(op)
+
+
+def is_pointer_load(op: Operation | None) -> bool:
+    """True for an op whose results are loaded from global memory by pointers."""
+    return isinstance(op, PointerAccess) and _loads_to_registers(op)
+
+
+def is_pointer_store(op: Operation | None) -> bool:
+    """True for an op that stores to global memory by pointers and does nothing else; not for atomics."""
+    return isinstance(op, PointerAccess) and op.traits & (READ | WRITE) == WRITE and not op.atomic
 
 
 def is_descriptor_load(op: Operation | None) -> bool:

@@ -5,9 +5,19 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from ....dialects import tt, ttg, ttng
+from ....dialects import ttg, ttng
 from ....dialects.ttg_memory import MemDescType
-from ....ir import ORDERING, WRITE, BlockArgument, CountedLoop, Operation, Value, ViewLike, memory_effects
+from ....ir import (
+    ORDERING,
+    WRITE,
+    BlockArgument,
+    CountedLoop,
+    Operation,
+    Value,
+    ViewLike,
+    is_pointer_store,
+    memory_effects,
+)
 
 __all__ = ["OperandMemory", "may_overwrite"]
 
@@ -16,7 +26,7 @@ _SEEN_THROUGH = (ViewLike, ttng.WarpGroupDotWait)
 
 def may_overwrite(op: Operation) -> bool:
     """Whether an operation may write shared memory: plain stores, waits and fences do not."""
-    return bool(memory_effects(op) & WRITE) and not op.traits & ORDERING and op.__class__ is not tt.Store
+    return bool(memory_effects(op) & WRITE) and not op.traits & ORDERING and not is_pointer_store(op)
 
 
 class OperandMemory:

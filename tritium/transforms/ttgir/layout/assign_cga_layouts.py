@@ -40,6 +40,7 @@ from ....ir import (
     functions_of,
     is_descriptor_store,
     is_global_load,
+    is_pointer_store,
     may_change,
     pass_on,
     predecessor_operands,
@@ -195,7 +196,7 @@ class _Distribution:
             values = forwarded_values(user, i)
             if values is not None:
                 out += [(v, layout) for v in values]
-            elif isinstance(user, (tt.Store, tt.AtomicRMW)):
+            elif user.__class__ is tt.AtomicRMW or is_pointer_store(user):
                 if i == 1:
                     self.access(user, value.type, layout)
             elif is_descriptor_store(user):

@@ -39,6 +39,7 @@ from ....ir import (
     f64,
     functions_of,
     is_atomic,
+    is_pointer_load,
     pass_on,
 )
 from ....ir.union_find import UnionFind
@@ -140,7 +141,7 @@ class _Chooser:
         warps, lanes = num_warps(op) or 1, threads_per_warp(op)
         share = _share(ty)
         size = min(size, max(1, prod(share) // (warps * lanes)))
-        if not isinstance(op, tt.Load):
+        if not is_pointer_load(op):
             size = min(size, self.per_thread(op))
         order = self.orders[op]
         sizes = [1] * len(share)

@@ -19,7 +19,21 @@ from ....analysis.dataflow import propagate
 from ....dialects import arith, tt, ttg
 from ....dialects.ttg_layouts import Blocked, Mma
 from ....dialects.ttg_operands import cluster_bases
-from ....ir import BlockArgument, Builder, DenseElementsAttr, IfLike, Operation, PointerAccess, TensorType, Value
+from ....ir import (
+    READ,
+    BlockArgument,
+    Builder,
+    DenseElementsAttr,
+    IfLike,
+    Memory,
+    Operation,
+    PointerAccess,
+    TensorType,
+    Value,
+    accessed_values,
+    is_descriptor_load,
+    is_register_dot,
+)
 from ...layout_flow import (
     backward,
     forward,
@@ -33,16 +47,6 @@ from ...layout_flow import (
 
 __all__ = ["is_anchor", "propagate_layouts"]
 
-_ALWAYS = {
-    "tt.dot",
-    "tt.dot_scaled",
-    "tt.atomic_rmw",
-    "tt.atomic_cas",
-    "tt.descriptor_load",
-    "tt.descriptor_gather",
-    "ttng.warp_group_dot",
-    "ttng.tmem_load",
-}
 _ANY_OPERAND = (ttg.ConvertLayout, ttg.LocalAlloc, ttg.LocalStore)
 """Operations that accept any layout (with the same distribution over CTAs as the buffer)."""
 
@@ -60,10 +64,12 @@ def keeps_ctas(op: Any) -> bool:
 
 def is_anchor(op: Any) -> bool:
     """Whether the layouts of an operation's results must be kept."""
-    if op.name in _ALWAYS:
+    if is_register_dot(op) or is_descriptor_load(op):
         return True
-    if isinstance(op, tt.Load):
-        return is_expensive_access(op)
+    if isinstance(op, PointerAccess):
+        return op.vectorized and (op.atomic or is_expensive_access(op))
+    if any(accessed_values(op, READ, Memory.TENSOR)):
+        return True
     if isinstance(op, tt.Gather):
         return bool(op.efficient_layout)
     return isinstance(op, tt.Reshape) and bool(op.allow_reorder or op.efficient_layout)

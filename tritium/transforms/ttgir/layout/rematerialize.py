@@ -29,10 +29,14 @@ from ....ir import (
     DenseElementsAttr,
     IfLike,
     LoopLike,
+    Memory,
     Operation,
     OpResult,
     TensorType,
     Value,
+    accessed_values,
+    is_pointer_load,
+    is_register_dot,
     memory_effects,
     predecessor_operands,
     value_dominates,
@@ -45,17 +49,17 @@ __all__ = ["Copies", "Node", "Slice", "Test", "may_repeat", "never"]
 Node = tuple[Value, Any]
 """A value and the layout that it is needed in."""
 
-_NEVER = {"tt.atomic_rmw", "tt.atomic_cas", "tt.dot", "tt.dot_scaled", "ttng.warp_group_dot", "ttng.tmem_load"}
-
 
 def may_repeat(op: Any, loads: bool = False) -> bool:
     """Whether an operation may be executed twice: it has no side effects and is cheap.
 
     `loads`: allow loads of at least as many elements as there are threads.
     """
-    if op.name in _NEVER or isinstance(op, LoopLike) or (not op.traits & PURE and memory_effects(op) & WRITE):
+    if is_register_dot(op) or isinstance(op, LoopLike) or (not op.traits & PURE and memory_effects(op) & WRITE):
         return False
-    if isinstance(op, tt.Load):
+    if any(accessed_values(op, memory=Memory.TENSOR)):
+        return False
+    if is_pointer_load(op):
         return loads or not is_expensive_access(op)
     if isinstance(op, (tt.Gather, tt.Reshape)):
         return not op.efficient_layout

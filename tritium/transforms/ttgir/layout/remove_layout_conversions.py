@@ -32,18 +32,22 @@ from ....dialects import arith, tt, ttg
 from ....dialects.ttg_layouts import DotOperand, Mma
 from ....ir import (
     EXTENDS,
+    READ,
     REARRANGES,
     REPEATS,
     Block,
     CountedLoop,
     IfLike,
     LoopLike,
+    Memory,
     Operation,
     RuleTable,
     Value,
+    accessed_values,
     count,
     functions_of,
     is_global_load,
+    is_pointer_load,
     is_register_dot,
     may_change,
     pass_on,
@@ -188,7 +192,7 @@ def _cost(op: Any, nodes: list[Node], stays: bool) -> int | None:
         return sum(conversion_cost(op.src.type, layout) for _, layout in nodes)
     if not stays:
         return 0
-    if isinstance(op, (tt.Load, ttg.LocalLoad)):
+    if is_pointer_load(op) or (op.traits & READ and any(accessed_values(op, READ, Memory.SHARED))):
         return sum(LOAD * size_in_bytes(r.type) for r in op.results)
     return reduction_cost(op) if isinstance(op, tt.Reduce) else 0
 

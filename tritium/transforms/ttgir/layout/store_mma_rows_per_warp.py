@@ -20,7 +20,7 @@ from ....dialects import tt, ttg
 from ....dialects.ttg_layouts import Blocked, Linear, NvidiaMma
 from ....dialects.ttg_maps import linear_layout
 from ....dialects.ttg_switches import is_on
-from ....ir import CONSTANT, REPEATS, Operation, Value, count, functions_of, may_change, pass_on
+from ....ir import CONSTANT, REPEATS, Operation, Value, count, functions_of, is_pointer_store, may_change, pass_on
 from ....layout.warp_local_store import warp_local_store
 from ...dce import dce
 from ...layout_flow import is_elementwise, with_layout
@@ -38,7 +38,7 @@ def store_mma_rows_per_warp(module: Operation) -> bool:
     changed = 0
     for func in functions_of(module):
         copies = Copies()
-        for op in [op for op in func.walk() if op.__class__ is tt.Store]:
+        for op in [op for op in func.walk() if is_pointer_store(op)]:
             layout = _layout_for(op)
             if layout is not None and may_change("store-mma-rows-per-warp", op):
                 changed += _store_in(op, layout, copies)
@@ -50,10 +50,10 @@ def store_mma_rows_per_warp(module: Operation) -> bool:
 
 def _layout_for(store: Any) -> Linear | None:
     """The layout in which warps store their own rows; None where it is unchanged or not useful."""
-    conversion = store.value.defining_op
+    conversion = store.stored.defining_op
     if conversion.__class__ is not ttg.ConvertLayout:
         return None
-    held, wanted = conversion.src.type, store.value.type
+    held, wanted = conversion.src.type, store.stored.type
     if not isinstance(held.encoding, NvidiaMma) or not isinstance(wanted.encoding, Blocked):
         return None
     if stays_in_warp(held.shape, held.encoding, wanted.encoding):
@@ -71,17 +71,17 @@ def _layout_for(store: Any) -> Linear | None:
 
 def _store_in(store: Any, layout: Linear, copies: Copies) -> bool:
     """Change the layout of a store, if its operands can be recomputed in it."""
-    needed = [v for v in (store.ptr, store.mask) if v is not None]
+    needed = [v for v in (store.pointer, store.access_mask) if v is not None]
     part = Slice(copies)
     if not all(part.grow(v, layout, store) for v in needed) or not all(_is_cheap(v) for v, _ in part.nodes):
         return False
-    conversion: Any = store.value.defining_op
+    conversion: Any = store.stored.defining_op
     value = ttg.ConvertLayout(conversion.src, result=with_layout(conversion.src.type, layout), loc=conversion.loc)
     value.result.hint = conversion.result.hint
     store.parent.insert_before(value, store)
     made: dict[Value, Value] = {v: copies.build(part, (v, layout)) for v in needed}
     for i, v in enumerate(list(store.operands)):
-        if v is store.value:
+        if v is store.stored:
             store.set_operand(i, value.result)
         elif v in made:
             store.set_operand(i, made[v])

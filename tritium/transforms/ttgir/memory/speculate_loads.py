@@ -25,10 +25,11 @@ from __future__ import annotations
 from typing import Any
 
 from ....analysis.dataflow import reachable
-from ....dialects import tt, ttg
+from ....dialects import ttg
 from ....dialects.ttg_switches import is_on
 from ....ir import (
     PURE,
+    READ,
     WRITE,
     IfLike,
     Memory,
@@ -38,7 +39,9 @@ from ....ir import (
     accessed_values,
     count,
     functions_of,
+    is_pointer_load,
     may_change,
+    memory_effects,
     pass_on,
 )
 from ...regions import is_inside
@@ -66,7 +69,7 @@ def _hoist(branch: Any) -> int:
     written = _written_after(branch)
     moved = 0
     for load in loads:
-        if (load.ptr, load.mask) in written and may_change("speculate-loads", load):
+        if (load.pointer, load.access_mask) in written and may_change("speculate-loads", load):
             load.move_before(branch)
             moved += 1
     return moved
@@ -82,7 +85,7 @@ def _first_loads(region: Any) -> list[Any]:
     out: list[Any] = []
     for block in region.blocks[:1]:
         for op in block:
-            if op.__class__ is tt.Load and not op.isVolatile:
+            if is_pointer_load(op) and memory_effects(op) == READ:
                 if not any(v.defining_op is not None and is_inside(v.defining_op, region) for v in op.operands):
                     out.append(op)
             elif not op.traits & PURE:

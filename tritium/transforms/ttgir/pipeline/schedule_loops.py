@@ -27,8 +27,8 @@ from __future__ import annotations
 from typing import Any
 
 from ....analysis.dataflow import propagate
-from ....dialects import tt, ttg, ttng
-from ....ir import DEBUG, IfLike, Operation, count, is_tma_copy, may_change, pass_on
+from ....dialects import ttg, ttng
+from ....ir import DEBUG, IfLike, Operation, count, is_pointer_load, is_tma_copy, may_change, pass_on
 from ....ir.dominance import ancestor_in
 from ..loops import (
     WARP_SPECIALIZE,
@@ -225,7 +225,7 @@ def _place_carried(loop: Any, schedule: Schedule) -> None:
             maker = _carried_from(loop, value)
             if maker is None or maker in schedule:
                 continue
-            if maker.__class__ is tt.Load:
+            if is_pointer_load(maker):
                 at = place
             else:
                 if place.cluster not in in_front:
