@@ -285,9 +285,9 @@ WRONG = [
     ("ttg.warp_specialize() default {\nttg.warp_yield %i : i32\n} : () -> ()", "the results are ()"),
     ("ttg.warp_specialize(%i) default {\nttg.warp_yield\n} partition0(%a: i64) num_warps(4) {\nttg.warp_return\n} : (i32) -> ()", "partition 0 takes (i64), captured are (i32)"),
     ("ttg.inline_asm \"\" {constraints = \"\", pure = true} %c : (!c) -> ()", "cannot be pure"),
-    ("%0 = ttg.convert_layout %x : !t -> tensor<32x32xf16, #b8>", "is dealt to 8 warps, there are 4"),
-    ("%0 = ttg.convert_layout %x : !t -> tensor<32x32xf16, #l16>", "is dealt to 16 threads a warp, there are 32"),
-    ("%0 = ttg.convert_layout %x : !t -> tensor<32x32xf16, #cga>", "is dealt to 2 blocks, there are 1"),
+    ("%0 = ttg.convert_layout %x : !t -> tensor<32x32xf16, #b8>", "is distributed over 8 warps, there are 4"),
+    ("%0 = ttg.convert_layout %x : !t -> tensor<32x32xf16, #l16>", "is distributed over 16 threads per warp, there are 32"),
+    ("%0 = ttg.convert_layout %x : !t -> tensor<32x32xf16, #cga>", "is distributed over 2 CTAs, there are 1"),
     ("%0 = tt.splat %i : i32 -> tensor<32xi32, #b>", "has 1 dimensions, its layout 2"),
     ("%0 = tt.splat %i : i32 -> tensor<32x24xi32, #b>", "its shape must be powers of two"),
     ("%0 = tt.splat %i : i32 -> tensor<32x32xi32, #p>", "has a buffer's layout"),
@@ -349,7 +349,7 @@ def test_partitions_have_their_own_number_of_warps():
     text = "ttg.warp_specialize(%i) default {{\nttg.warp_yield\n}} partition0(%i_0: i32) num_warps({}) {{\n{}\nttg.warp_return\n}} : (i32) -> ()"
     inside = inside.replace("%i ", "%i_0 ")
     assert messages(text.format(8, inside)) == []
-    assert any("is dealt to 8 warps, there are 4" in m for m in messages(text.format(4, inside)))
+    assert any("is distributed over 8 warps, there are 4" in m for m in messages(text.format(4, inside)))
 
 
 def test_a_swizzled_warp_is_only_for_some_operations():

@@ -1,7 +1,7 @@
-"""The amdg dialect: what AMD chips do for a tile program besides arithmetic on registers.
+"""The amdg dialect: memory, synchronization and scheduling of AMD GPUs.
 
 Buffer operations access memory by one base address and 32-bit offsets, so that the hardware can check bounds. From
-gfx1250 on a copy engine (TDM) moves blocks between global and shared memory by descriptor, and barriers in shared
+gfx1250 the tensor data mover (TDM) moves blocks between global and shared memory by descriptor, and barriers in shared
 memory say when it has finished. `cachePolicy` of an access is a hint, `#tt.cache_policy`; `contiguity` tells how many
 elements may be accessed by one instruction where that cannot be proved from the program.
 """

@@ -239,7 +239,7 @@ def in_cluster(op: Operation) -> Messages:
     return GOOD if num_ctas(op) > 1 else ("needs ttg.num-ctas > 1",)
 
 
-# -- the copy engine ----------------------------------------------------------------------------------------------
+# -- TDM ---------------------------------------------------------------------------------------------------------
 
 
 def _described(op: Any, desc: Type, buffer: Type) -> Iterator[str]:

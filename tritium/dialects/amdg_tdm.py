@@ -1,4 +1,4 @@
-"""The operations of the amdg dialect on the copy engine (TDM), between global and shared memory, by descriptor.
+"""The operations of the amdg dialect on the tensor data mover (TDM): copies by descriptor.
 
 A descriptor says where its block begins, and whether there is anything to do (`update_tensor_descriptor` changes
 both). In older texts the copies say it: positions in square brackets, and a predicate (i32); they are read, and
@@ -234,7 +234,7 @@ class AsyncTDMGather(
 
 
 class AsyncTDMWait(TokenResult, Op, name="amdg.async_tdm_wait", traits=READ | WRITE, assembly="$asyncToken attr-dict"):
-    """Wait until at most `num` operations of the copy engine have not finished."""
+    """Wait until at most `num` TDM operations are pending."""
 
     verify_op = amdg_checks.tokens
 
@@ -246,7 +246,7 @@ class AsyncTDMWait(TokenResult, Op, name="amdg.async_tdm_wait", traits=READ | WR
 class AsyncTDMIntrinsicWait(
     TokenResult, Op, name="amdg.async_tdm_intrinsic_wait", traits=READ | WRITE, assembly="($asyncToken^)? attr-dict"
 ):
-    """Wait until at most `count` instructions of the copy engine have not finished; an operation may be several."""
+    """Wait until at most `count` TDM instructions are pending; an operation may be several instructions."""
 
     verify_op = amdg_checks.tokens
 

@@ -133,7 +133,7 @@ _PLAIN = "$lhs `,` $rhs attr-dict `:` type($result)"
 
 
 class CmpIPredicate(enum.IntEnum):
-    """MLIR's numbers for integer comparisons."""
+    """Predicates of integer comparisons, with MLIR's values."""
 
     eq = 0
     ne = 1
@@ -148,7 +148,7 @@ class CmpIPredicate(enum.IntEnum):
 
 
 class CmpFPredicate(enum.IntEnum):
-    """MLIR's numbers for float comparisons: o* is false, u* is true when either side is NaN."""
+    """Predicates of float comparisons, with MLIR's values: o* is false, u* is true if either operand is NaN."""
 
     false = 0
     oeq = 1
@@ -497,7 +497,7 @@ class CmpF(
 
 
 class Select(Op, name="arith.select", traits=_CAST):
-    """result = condition ? true_value : false_value; a scalar condition chooses the whole value."""
+    """result = condition ? true_value : false_value; a scalar condition selects a whole tensor."""
 
     scalar_operands = (0,)
 
@@ -567,7 +567,7 @@ class MulSIExtended(
     traits=PURE | ELEMENTWISE | SAME_TYPE | COMMUTATIVE,
     assembly="$lhs `,` $rhs attr-dict `:` type($lhs)",
 ):
-    """low, high = the halves of the signed product lhs * rhs."""
+    """low, high = the halves of lhs * rhs, signed."""
 
     verify_op = integers
 
@@ -583,7 +583,7 @@ class MulUIExtended(
     traits=PURE | ELEMENTWISE | SAME_TYPE | COMMUTATIVE,
     assembly="$lhs `,` $rhs attr-dict `:` type($lhs)",
 ):
-    """low, high = the halves of the unsigned product lhs * rhs."""
+    """low, high = the halves of lhs * rhs, unsigned."""
 
     verify_op = integers
 

@@ -26,7 +26,7 @@ _TO = "$in_ attr-dict `:` type($in_) `to` type($out)"
 
 
 class ExtSI(Op, name="arith.extsi", traits=_CAST | EXTENDS | REMATERIALIZABLE, assembly=_TO):
-    """out = in with its sign bit repeated."""
+    """out = in, sign-extended."""
 
     verify_op = extend.integers
 
@@ -40,7 +40,7 @@ class ExtUI(
     traits=_CAST | EXTENDS | REMATERIALIZABLE,
     assembly="$in_ (`nneg` $nonNeg^)? attr-dict `:` type($in_) `to` type($out)",
 ):
-    """out = in with zeros in front."""
+    """out = in, zero-extended."""
 
     verify_op = extend.integers
 
@@ -138,7 +138,7 @@ class FPToUI(Op, name="arith.fptoui", traits=_CAST, assembly=_TO):
 
 
 class Bitcast(Op, name="arith.bitcast", traits=_CAST, assembly=_TO):
-    """out = the same bits in a type of the same width."""
+    """out = the bits of in as a type of the same width."""
 
     verify_op = same_bits
 

@@ -23,7 +23,7 @@ __all__ = [
 
 
 class RoundingMode(enum.IntEnum):
-    """How a result is rounded that the type cannot hold."""
+    """The rounding mode of an inexact result."""
 
     to_nearest_even = 0
     downward = 1
@@ -33,7 +33,7 @@ class RoundingMode(enum.IntEnum):
 
 
 class _Flags(Attribute):
-    """Base of attributes that are sets of flags; `ALL` holds them in the order in which they are written."""
+    """Base of attributes that are sets of flags; `ALL` lists them in the order of the text."""
 
     __slots__ = ("names",)
     names: tuple[str, ...]
@@ -81,11 +81,11 @@ class _Flags(Attribute):
 
 
 class FastMath(_Flags):
-    """`#arith.fastmath<nnan,ninf>`: what the operation may ignore of IEEE 754.
+    """`#arith.fastmath<nnan,ninf>`: the IEEE 754 guarantees that the operation need not keep.
 
-    `nnan`, `ninf`: no operand and no result is NaN, or infinite. `nsz`: the sign of zero does not matter. `arcp`:
-    multiplying by a reciprocal will do. `contract`: a product and a sum may be rounded once. `afn`: functions may be
-    approximate. `reassoc`: sums and products may be ordered anew. `fast`: all of these.
+    `nnan`, `ninf`: no operand or result is NaN, or infinite. `nsz`: the sign of zero is insignificant. `arcp`: division
+    may be multiplication by the reciprocal. `contract`: multiplication and addition may be fused (FMA). `afn`:
+    functions may be approximate. `reassoc`: operations may be reassociated. `fast`: all of these.
     """
 
     __slots__ = ()
@@ -96,7 +96,7 @@ class FastMath(_Flags):
 
 
 class Overflow(_Flags):
-    """`#arith.overflow<nsw, nuw>`: the result, taken as signed or as unsigned, does not overflow."""
+    """`#arith.overflow<nsw, nuw>`: no signed or no unsigned overflow, otherwise the result is poison."""
 
     __slots__ = ()
     mnemonic = "arith.overflow"

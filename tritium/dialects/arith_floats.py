@@ -107,7 +107,7 @@ class MinimumF(Op, name="arith.minimumf", traits=_BINARY | COMMUTATIVE, assembly
 
 
 class MaxNumF(Op, name="arith.maxnumf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
-    """result = max(lhs, rhs); the other one if one is NaN."""
+    """result = max(lhs, rhs); if one operand is NaN, the other."""
 
     verify_op = floats
 
@@ -118,7 +118,7 @@ class MaxNumF(Op, name="arith.maxnumf", traits=_BINARY | COMMUTATIVE, assembly=_
 
 
 class MinNumF(Op, name="arith.minnumf", traits=_BINARY | COMMUTATIVE, assembly=_FAST):
-    """result = min(lhs, rhs); the other one if one is NaN."""
+    """result = min(lhs, rhs); if one operand is NaN, the other."""
 
     verify_op = floats
 

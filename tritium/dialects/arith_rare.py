@@ -76,7 +76,7 @@ class FlushDenormals(
     traits=PURE | ELEMENTWISE | SAME_TYPE,
     assembly="$operand attr-dict `:` type($operand)",
 ):
-    """result = operand, or zero with its sign where it is denormal."""
+    """result = operand, with denormals replaced by zero of the same sign."""
 
     verify_op = floats
 

@@ -98,7 +98,7 @@ class UnrealizedConversionCast(
     traits=PURE,
     assembly="($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict",
 ):
-    """outputs = inputs, seen as other types."""
+    """outputs = inputs, reinterpreted as other types."""
 
     inputs: VariadicOperand
     outputs: VariadicResult

@@ -33,7 +33,7 @@ def parse_successor(parser: Parser) -> tuple[Block, list[Value]]:
 
 
 class Br(Branch, name="cf.br", traits=TERMINATOR):
-    """Go to `dest`, whose arguments become `dest_operands`."""
+    """Branch to `dest` with arguments `dest_operands`."""
 
     dest_operands: VariadicOperand
     dest: Successor
@@ -55,7 +55,7 @@ class Br(Branch, name="cf.br", traits=TERMINATOR):
 
 
 class CondBr(Branch, name="cf.cond_br", traits=TERMINATOR):
-    """Go to `true_dest` with `true_operands` if `condition`, else to `false_dest` with `false_operands`.
+    """Branch to `true_dest` with `true_operands` if `condition`, else to `false_dest` with `false_operands`.
 
     `branch_weights` tell how often either is expected.
     """
@@ -100,7 +100,7 @@ class CondBr(Branch, name="cf.cond_br", traits=TERMINATOR):
 
 
 class Assert(Op, name="cf.assert", assembly="$arg `,` $msg attr-dict"):
-    """Stop the program with `msg` unless `arg`."""
+    """Abort the program with `msg` unless `arg`."""
 
     verify_op = condition
 

@@ -31,7 +31,7 @@ __all__ = ["Switch"]
 
 
 class Switch(Branch, name="cf.switch", traits=TERMINATOR):
-    """Go to the block of the case equal to `flag`, or else to `defaultDestination`.
+    """Branch to the block of the case equal to `flag`, or to `defaultDestination`.
 
     `caseOperands` hold the arguments of all cases, `case_operand_segments` how many each takes.
     """

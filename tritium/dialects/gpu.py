@@ -8,6 +8,6 @@ __all__ = ["Barrier"]
 
 
 class Barrier(Op, name="gpu.barrier", traits=READ | WRITE, assembly="(`memfence` $address_spaces^)? attr-dict"):
-    """Wait until all threads of the block are here; `address_spaces` are the memories that this puts in order."""
+    """CTA barrier; `address_spaces` are the memories whose accesses it orders."""
 
     address_spaces: AnyAttr = None

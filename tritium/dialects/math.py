@@ -387,7 +387,7 @@ class CopySign(Op, name="math.copysign", traits=_MATH, assembly=_FAST):
 
 
 class AbsI(Op, name="math.absi", traits=_MATH, assembly=_UNARY):
-    """result = |x|; the least integer stays as it is."""
+    """result = |x|, wrapping: the minimum integer is unchanged."""
 
     verify_op = integers
 

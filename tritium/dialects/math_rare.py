@@ -29,7 +29,7 @@ def _asks(op: Any) -> Sequence[str]:
 
 
 class _Asks:
-    """Mixin: an i1 for each element."""
+    """Mixin: the result is an i1 for each element."""
 
     __slots__ = ()
     verify_op = _asks

@@ -1,4 +1,4 @@
-"""The nvg dialect: single instructions of NVIDIA chips, on values of the llvm dialect, on the way to LLVM."""
+"""The nvg dialect: single instructions of NVIDIA GPUs on values of the llvm dialect."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ TENSOR_MEMORY = 6  # the number of this address space in LLVM
 
 
 class WGMMALayout(enum.IntEnum):
-    """Which way a matrix lies in shared memory."""
+    """The major dimension of a matrix in shared memory."""
 
     row = 0
     col = 1
 
 
 class WGMMAEltType(enum.IntEnum):
-    """The element types of a product of a warp group."""
+    """The element types of WGMMA."""
 
     s8 = 0
     s32 = 1
@@ -78,7 +78,7 @@ class WGMMA(
     traits=READ | WRITE,
     assembly="$opA `,` $opB `,` $useC (`,` $opC^)? attr-dict `:` functional-type(operands, $res)",
 ):
-    """res = opA * opB + opC where `useC`, by four warps: one instruction `wgmma.mma_async` of size m x n x k.
+    """res = opA * opB + (useC ? opC : 0): one `wgmma.mma_async` of size m x n x k by a warpgroup.
 
     Operands are descriptors of matrices in shared memory (i64), or structs of registers.
     """
@@ -101,7 +101,7 @@ class WGMMA(
 class WGMMAWaitGroup(
     Op, name="nvg.wgmma_wait_group", traits=READ | WRITE, assembly="$input attr-dict `:` type($input)"
 ):
-    """output = input, once at most `pendings` groups of products have not finished."""
+    """output = input, after waiting until at most `pendings` WGMMA groups are pending."""
 
     input: Operand
     pendings: I32
@@ -114,13 +114,13 @@ class WGMMAWaitGroup(
 
 
 class ClusterCTAId(_Number, Op, name="nvg.cluster_id", traits=PURE, assembly="attr-dict"):
-    """result = the number of this block in its cluster."""
+    """result = the rank of this CTA in its cluster."""
 
     result: Result
 
 
 class WarpGroupBarrierId(_Number, Op, name="nvg.warp_group_barrier_id", traits=PURE, assembly="attr-dict"):
-    """result = the number of the hardware barrier that this warp group uses."""
+    """result = the id of the named barrier of this warpgroup."""
 
     result: Result
 
@@ -131,7 +131,7 @@ class LoadAcquire(
     traits=READ | WRITE,
     assembly="$sem `,` $scope `,` $addr (`,` $mask^)? attr-dict `:` functional-type($addr, $result)",
 ):
-    """result = *addr where `mask`, in the order that `sem` says for all of `scope`."""
+    """result = *addr where `mask`, with memory order `sem` at `scope`."""
 
     addr: Operand
     mask: OptionalOperand
@@ -141,7 +141,7 @@ class LoadAcquire(
 
 
 class TensorMemoryBase(Op, name="nvg.tensor_memory_base", traits=PURE, assembly="attr-dict"):
-    """result = the address at which the tensor memory of this kernel begins."""
+    """result = the base address of the kernel's tensor memory."""
 
     result: Result
 

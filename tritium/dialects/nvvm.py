@@ -1,4 +1,4 @@
-"""Of the nvvm dialect, what stands in tile programs: single instructions of NVIDIA chips."""
+"""The operations of the nvvm dialect that occur in tile programs: single instructions of NVIDIA GPUs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of the rocdl dialect, what stands in tile programs: single instructions of AMD chips, and orders to the scheduler."""
+"""The operations of the rocdl dialect that occur in tile programs: AMD instructions and scheduling barriers."""
 
 from __future__ import annotations
 

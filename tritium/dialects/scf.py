@@ -48,7 +48,7 @@ class Yield(
     traits=TERMINATOR | RETURN_LIKE,
     assembly="attr-dict ($results_^ `:` type($results_))?",
 ):
-    """Hand `results_` to the enclosing operation."""
+    """Yield `results_` to the parent operation."""
 
     results_: VariadicOperand
 
@@ -59,7 +59,7 @@ class Condition(
     traits=TERMINATOR | RETURN_LIKE,
     assembly="`(` $condition `)` attr-dict ($args^ `:` type($args))?",
 ):
-    """Go on with `args` in the after region if `condition`, else leave the loop with them."""
+    """Continue with `args` in the after region if `condition`, else exit the loop with results `args`."""
 
     def verify_op(self) -> Sequence[str]:
         """The condition is i1."""
@@ -244,7 +244,7 @@ class While(LoopLike, name="scf.while", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK)
         if not isinstance(last, Condition):
             out.append("the first region must end in scf.condition")
         elif [v.type for v in last.operands[1:]] != results:
-            out.append(f"scf.condition hands on {listed(last.operands[1:])}, the results are {listed(results)}")
+            out.append(f"scf.condition passes {listed(last.operands[1:])}, the results are {listed(results)}")
         return out + block_yields(self.after_block, inits, "the second region")
 
     @property

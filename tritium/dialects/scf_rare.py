@@ -36,7 +36,7 @@ __all__ = ["ExecuteRegion", "IndexSwitch"]
 
 
 class ExecuteRegion(RegionBranch, name="scf.execute_region", traits=RECURSIVE_EFFECTS):
-    """results = what the region yields; it may branch inside, and is run once.
+    """results = the values yielded by the region, which is executed once and may have several blocks.
 
     With `no_inline` it stays a region.
     """
@@ -94,7 +94,7 @@ class ExecuteRegion(RegionBranch, name="scf.execute_region", traits=RECURSIVE_EF
 
 
 class IndexSwitch(RegionBranch, name="scf.index_switch", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
-    """results = what the region of the case equal to `arg` yields, or else what the first region, the default, does."""
+    """results = the values yielded by the region of the case equal to `arg`, or by the default region, the first."""
 
     yield_class = Yield
 

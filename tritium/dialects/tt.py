@@ -185,7 +185,7 @@ class _I32Result:
 
 
 class GetProgramId(_I32Result, Op, name="tt.get_program_id", traits=PURE, assembly="$axis attr-dict `:` type($result)"):
-    """result = the position of this program along `axis`."""
+    """result = the program id along `axis`."""
 
     verify_op = tt_checks.result_i32
 
@@ -196,7 +196,7 @@ class GetProgramId(_I32Result, Op, name="tt.get_program_id", traits=PURE, assemb
 class GetNumPrograms(
     _I32Result, Op, name="tt.get_num_programs", traits=PURE, assembly="$axis attr-dict `:` type($result)"
 ):
-    """result = the size of the grid along `axis`."""
+    """result = the number of programs along `axis`."""
 
     verify_op = tt_checks.result_i32
 
@@ -226,7 +226,7 @@ class PtrToInt(Op, name="tt.ptr_to_int", traits=PURE | ELEMENTWISE, assembly=_TO
 
 
 class Bitcast(Op, name="tt.bitcast", traits=PURE | ELEMENTWISE, assembly=_TO):
-    """result = the bits of `src` in another type of the same width; pointers may change what they point to."""
+    """result = the bits of `src` as another type of the same width; pointers may change their pointee type."""
 
     verify_op = tt_checks.bitcast
 
@@ -240,7 +240,7 @@ class FpToFp(
     traits=PURE | ELEMENTWISE,
     assembly="$src attr-dict (`,` `rounding` `=` $rounding^)? `:` type($src) `->` type($result)",
 ):
-    """result = `src` in another float type; `rounding` is required when bits are lost."""
+    """result = `src` converted to another float type; `rounding` is required for narrowing conversions."""
 
     verify_op = tt_checks.fp_to_fp
 
@@ -273,7 +273,7 @@ class ClampF(
     traits=PURE | ELEMENTWISE,
     assembly="$x `,` $min `,` $max `,` `propagateNan` `=` $propagateNan attr-dict `:` type($result)",
 ):
-    """result = min(max(x, min), max); a NaN in x stays when `propagateNan` is all, else becomes min."""
+    """result = min(max(x, min), max); a NaN in x propagates if `propagateNan` is all, else becomes min."""
 
     verify_op = all_floats
 
@@ -304,7 +304,7 @@ class PreciseDivF(Op, name="tt.precise_divf", traits=PURE | ELEMENTWISE, assembl
 
 
 class ApproxDivF(Op, name="tt.approx_divf", traits=PURE | ELEMENTWISE, assembly="$x `,` $y attr-dict `:` type($x)"):
-    """result = x / y for f32, near enough: off by about two units in the last place, not for very small or large y."""
+    """result = x / y for f32, approximately: about 2 ulp, except for very small or large y."""
 
     verify_op = tt_checks.floats_32
 
@@ -316,7 +316,7 @@ class ApproxDivF(Op, name="tt.approx_divf", traits=PURE | ELEMENTWISE, assembly=
 class MulhiUI(
     Op, name="tt.mulhiui", traits=PURE | ELEMENTWISE | COMMUTATIVE, assembly="$x `,` $y attr-dict `:` type($x)"
 ):
-    """result = the high half of the unsigned product."""
+    """result = the high half of x * y, unsigned."""
 
     verify_op = all_integers
 
@@ -331,7 +331,7 @@ class ExternElementwise(
     traits=ELEMENTWISE,
     assembly="operands attr-dict `:` functional-type(operands, $result)",
 ):
-    """result = the library function `symbol` of the operands; no effect when `pure`."""
+    """result = symbol(operands), a library function; without side effects if `pure`."""
 
     srcs: VariadicOperand
     libname: Str
@@ -352,7 +352,7 @@ class InlineAsm(
     traits=ELEMENTWISE,
     assembly="$asm_string attr-dict ($args^ `:` type($args))? `->` type($results_)",
 ):
-    """results = the assembly text applied to groups of `packed_element` elements."""
+    """results = inline assembly applied to groups of `packed_element` elements."""
 
     verify_op = tt_checks.inline_asm
 
@@ -373,7 +373,7 @@ class InlineAsm(
 
 
 class Reduce(Op, name="tt.reduce", traits=PURE | SINGLE_BLOCK | RECURSIVE_EFFECTS):
-    """results = srcs combined along `axis` by the region, a function of (a…, b…) taken to be associative."""
+    """results = srcs reduced along `axis` by the region, an associative function of (a…, b…)."""
 
     verify_op = tt_checks.reduce
 
@@ -386,13 +386,13 @@ class Reduce(Op, name="tt.reduce", traits=PURE | SINGLE_BLOCK | RECURSIVE_EFFECT
 class ReduceReturn(
     Op, name="tt.reduce.return", traits=TERMINATOR | RETURN_LIKE, assembly="$values attr-dict `:` type($values)"
 ):
-    """Hand the combined values to `tt.reduce`."""
+    """Return the combined values to `tt.reduce`."""
 
     values: VariadicOperand
 
 
 class Scan(Op, name="tt.scan", traits=PURE | SINGLE_BLOCK | RECURSIVE_EFFECTS):
-    """results[i] = srcs[0…i] combined along `axis` by the region (from the end when `reverse`)."""
+    """results[i] = srcs[0…i] reduced along `axis` by the region (from the end if `reverse`)."""
 
     verify_op = tt_checks.scan
 
@@ -406,16 +406,16 @@ class Scan(Op, name="tt.scan", traits=PURE | SINGLE_BLOCK | RECURSIVE_EFFECTS):
 class ScanReturn(
     Op, name="tt.scan.return", traits=TERMINATOR | RETURN_LIKE, assembly="$values attr-dict `:` type($values)"
 ):
-    """Hand the combined values to `tt.scan`."""
+    """Return the combined values to `tt.scan`."""
 
     values: VariadicOperand
 
 
 class MapElementwise(Op, name="tt.map_elementwise", traits=RECURSIVE_EFFECTS):
-    """results = the region applied to the elements of srcs, `pack` neighbours at a time.
+    """results = the region applied to the elements of srcs, `pack` adjacent elements at a time.
 
-    The region, which may branch, has an argument for each of the neighbours of each operand, and hands on as many
-    values for each result with `tt.map_elementwise.return`. It must not write to memory.
+    The region, which may have several blocks, has `pack` arguments for each operand and returns `pack` values for
+    each result by `tt.map_elementwise.return`. It must not write to memory.
     """
 
     verify_op = tt_checks.map_elementwise
@@ -432,7 +432,7 @@ class MapElementwiseReturn(
     traits=TERMINATOR | RETURN_LIKE,
     assembly="attr-dict ($values^ `:` type($values))?",
 ):
-    """Hand the values of the results' elements to `tt.map_elementwise`."""
+    """Return the elements of the results to `tt.map_elementwise`."""
 
     values: VariadicOperand
 
@@ -443,7 +443,7 @@ class Histogram(
     traits=PURE,
     assembly="$src (`,` $mask^)? attr-dict `:` type($src) `->` type($result)",
 ):
-    """result[k] = how many elements of `src` (where `mask`) equal k."""
+    """result[k] = the number of elements of `src` (where `mask`) that equal k."""
 
     verify_op = tt_checks.histogram
 
@@ -456,7 +456,7 @@ class Histogram(
 
 
 class Print(Op, name="tt.print", traits=WRITE | DEBUG, assembly="$prefix attr-dict (`:` $args^ `:` type($args))?"):
-    """Print `prefix` and the values of `args`; `isSigned` holds one number an argument, `hex` asks for hexadecimal.
+    """Print `prefix` and the values of `args`; `isSigned` has one integer per argument, `hex` selects hexadecimal.
 
     With the attribute `tt.format`, `prefix` is a text of Python's `str.format` with `args` as its fields. Of padded
     tiles the attribute `tt.shapes` says what is printed: the sizes of all tiles, one after another.
@@ -482,7 +482,7 @@ class Print(Op, name="tt.print", traits=WRITE | DEBUG, assembly="$prefix attr-di
 class Assert(
     Op, name="tt.assert", traits=WRITE | DEBUG, assembly="$condition `,` $message attr-dict `:` type($condition)"
 ):
-    """Stop the launch with `message` unless every element of `condition` holds."""
+    """Abort the launch with `message` unless all elements of `condition` are true."""
 
     verify_op = tt_checks.assert_op
 

@@ -157,7 +157,7 @@ class DescriptorLoad(
     traits=READ,
     assembly=_AT + "former<CachePolicy>($cachePolicy) attr-dict `:` qualified(type($desc)) `->` type($result)",
 ):
-    """result = the block at `indices`; elements outside read as the descriptor's padding."""
+    """result = the block at `indices`; out-of-bounds elements are the descriptor's padding."""
 
     verify_op = _load
     accesses = (Access("desc", READ, Memory.GLOBAL),)
@@ -169,7 +169,7 @@ class DescriptorLoad(
 
 
 class DescriptorStore(DescriptorAccess, Op, name="tt.descriptor_store", traits=READ | WRITE, assembly=_AT + _STORED):
-    """The block at `indices` = src; elements outside are dropped."""
+    """The block at `indices` = src; out-of-bounds elements are not written."""
 
     verify_op = _store
     accesses = (Access("desc", WRITE, Memory.GLOBAL),)
@@ -182,7 +182,7 @@ class DescriptorStore(DescriptorAccess, Op, name="tt.descriptor_store", traits=R
 class DescriptorReduce(
     DescriptorAccess, Op, name="tt.descriptor_reduce", traits=READ | WRITE, assembly="$kind `,` " + _AT + _STORED
 ):
-    """The block at `indices` = itself combined with src by `kind`, each element in one step; none outside."""
+    """The block at `indices` = kind(block, src), atomic for each element; out-of-bounds elements are not written."""
 
     verify_op = _store
     accesses = (Access("desc", READ | WRITE, Memory.GLOBAL),)
@@ -200,7 +200,7 @@ class DescriptorGather(
     traits=READ,
     assembly=_ROWS + " attr-dict `:` functional-type(operands, $result)",
 ):
-    """result[i, j] = the element in row x_offsets[i] and column y_offset + j of the tensor described."""
+    """result[i, j] = tensor[x_offsets[i], y_offset + j]"""
 
     verify_op = _gather
     accesses = (Access("desc", READ, Memory.GLOBAL),)
@@ -223,7 +223,7 @@ class DescriptorScatter(
     traits=READ | WRITE,
     assembly=_ROWS + " `,` $src attr-dict `:` type(operands)",
 ):
-    """The element in row x_offsets[i] and column y_offset + j of the tensor described = src[i, j]."""
+    """tensor[x_offsets[i], y_offset + j] = src[i, j]"""
 
     verify_op = _scatter
     accesses = (Access("desc", WRITE, Memory.GLOBAL),)

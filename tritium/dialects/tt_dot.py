@@ -1,4 +1,4 @@
-"""The matrix products of the tt dialect."""
+"""The dots of the tt dialect."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _same_factor(op: Any, k: int) -> Sequence[str]:
 
 
 class _LikeAccumulator:
-    """Mixin: the result is like operand 2."""
+    """Mixin: the result has the type of operand 2."""
 
     __slots__ = ()
 
@@ -111,7 +111,7 @@ class DotScaled(
     " `lhs` `=` $a_elem_type `rhs` `=` $b_elem_type attr-dict"
     " `:` type($a) (`,` type($a_scale)^)? `*` type($b) (`,` type($b_scale)^)? `->` type($d)",
 ):
-    """d = (a * a_scale) @ (b * b_scale) + c, where a scale belongs to 16 or 32 neighbours along K.
+    """d = (a * a_scale) @ (b * b_scale) + c, with one scale for 16 or 32 adjacent elements along K.
 
     Elements are of the formats `a_elem_type` and `b_elem_type`; two 4-bit elements are packed in a byte, along K, or
     along M and N where `lhs_k_pack` and `rhs_k_pack` are false. Both scales have K as their last dimension. A scale

@@ -67,7 +67,7 @@ def _parse_results(parser: Parser) -> tuple[list[Type], list[dict[str, Attribute
 
 
 class Func(Op, name="tt.func", traits=ISOLATED | SYMBOL):
-    """A function; kernels are public. `arg_attrs` holds one dictionary an argument (tt.divisibility, …)."""
+    """A function; kernels are public. `arg_attrs` has one dictionary per argument (tt.divisibility, …)."""
 
     verify_op = tt_checks.func
 
@@ -139,7 +139,7 @@ class Func(Op, name="tt.func", traits=ISOLATED | SYMBOL):
 
 
 class Return(Op, name="tt.return", traits=TERMINATOR | RETURN_LIKE, assembly="attr-dict ($srcs^ `:` type($srcs))?"):
-    """Leave the function with `srcs`."""
+    """Return `srcs` from the function."""
 
     verify_op = tt_checks.return_op
 

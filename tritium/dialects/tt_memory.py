@@ -53,7 +53,7 @@ _ACCESS = "former<CachePolicy>($cachePolicy) attr-dict `:` "
 
 
 class _PointerResult:
-    """Mixin: the result is what operand 0 points to."""
+    """Mixin: the result has the pointee type of operand 0."""
 
     __slots__ = ()
 
@@ -64,7 +64,7 @@ class _PointerResult:
 
 
 class _Ordered:
-    """Mixin: an atomic write, which releases what its CTA wrote before where `sem` says so."""
+    """Mixin: an atomic write, which releases earlier writes of its CTA if `sem` is release or acq_rel."""
 
     __slots__ = ()
 
@@ -114,7 +114,7 @@ class Store(
     traits=WRITE,
     assembly="$ptr `,` $value (`,` $mask^)? " + _ACCESS + "type($ptr)",
 ):
-    """*ptr = value where `mask`; each block of a cluster stores for itself with `ignore_cta`."""
+    """*ptr = value where `mask`; with `ignore_cta` each CTA of a cluster stores, replicated or not."""
 
     verify_op = tt_checks.store
     accesses = (Access("ptr", WRITE, Memory.GLOBAL),)
@@ -135,7 +135,7 @@ class AtomicLoad(
     traits=READ | WRITE,
     assembly="$sem `,` $scope `,` $ptr (`,` $mask^)? attr-dict `:` functional-type(operands, $result)",
 ):
-    """result = *ptr where `mask`, in one step; what was written before a release of it is seen after an acquire."""
+    """result = *ptr where `mask`, atomic; an acquire synchronizes with a release of the same location."""
 
     verify_op = tt_checks.atomic_load
     accesses = (Access("ptr", READ, Memory.GLOBAL),)
@@ -157,7 +157,7 @@ class AtomicStore(
     traits=WRITE,
     assembly="$sem `,` $scope `,` $ptr `,` $value (`,` $mask^)? attr-dict `:` type($ptr)",
 ):
-    """*ptr = value where `mask`, in one step."""
+    """*ptr = value where `mask`, atomic."""
 
     verify_op = tt_checks.atomic_store
     accesses = (Access("ptr", WRITE, Memory.GLOBAL),)
@@ -179,7 +179,7 @@ class AtomicPoll(
     assembly="$sem `,` $scope `,` $ptr `,` $expected (`timeout` $timeout^)? attr-dict"
     " `:` qualified(type($ptr)) `,` type($expected) `->` type($result)",
 ):
-    """result = whether *ptr = expected was seen, reading again and again until then or for `timeout` nanoseconds.
+    """result = whether *ptr == expected was observed, polling until then or for `timeout` nanoseconds.
 
     Each element is read at least once; all share one timeout. With the order acquire, what was written before the
     value seen is seen behind the poll.
@@ -204,13 +204,13 @@ class AtomicPoll(
 
 
 class GridDependencyWait(Op, name="tt.grid_dependency_wait", traits=READ | WRITE, assembly="attr-dict"):
-    """Wait until the grids that this one depends on are done, and see what they wrote."""
+    """Wait until the grids that this one depends on have completed and their writes are visible."""
 
 
 class GridDependencyLaunchDependents(
     Op, name="tt.grid_dependency_launch_dependents", traits=WRITE, assembly="attr-dict"
 ):
-    """Let the grids that depend on this one start, once all its programs have come here or ended."""
+    """Let dependent grids launch, once all programs of this grid have executed this or ended."""
 
 
 class AtomicRMW(
@@ -223,7 +223,7 @@ class AtomicRMW(
     assembly="$atomic_rmw_op `,` $sem `,` $scope `,` $ptr `,` $val (`,` $mask^)? attr-dict"
     " `:` functional-type(operands, $result)",
 ):
-    """result = *ptr; *ptr = op(*ptr, val) in one step, where `mask`."""
+    """result = *ptr; *ptr = op(*ptr, val), atomic, where `mask`."""
 
     verify_op = tt_checks.atomic_rmw
     accesses = (Access("ptr", READ | WRITE, Memory.GLOBAL),)
@@ -247,7 +247,7 @@ class AtomicCAS(
     traits=READ | WRITE,
     assembly="$sem `,` $scope `,` $ptr `,` $cmp `,` $val attr-dict `:` functional-type(operands, $result)",
 ):
-    """result = *ptr; if it equals `cmp`, *ptr = val, in one step."""
+    """result = *ptr; if result == cmp: *ptr = val, atomic."""
 
     verify_op = tt_checks.atomic_cas
     accesses = (Access("ptr", READ | WRITE, Memory.GLOBAL),)
@@ -267,7 +267,7 @@ class MakeTensorPtr(
     traits=PURE,
     assembly="$base `,` `[` $shape `]` `,` `[` $strides `]` `,` `[` $offsets `]` attr-dict `:` type($result)",
 ):
-    """result = a pointer to the tile at `offsets` of the tensor at `base` (a block pointer).
+    """result = a block pointer to the tile at `offsets` of the tensor at `base`.
 
     `shape` and `strides` are i64 elements of the whole tensor; `order` lists the dimensions, fastest first.
     """
@@ -283,7 +283,7 @@ class MakeTensorPtr(
 
 
 class Advance(Op, name="tt.advance", traits=PURE, assembly="$ptr `,` `[` $offsets `]` attr-dict `:` type($result)"):
-    """result = the block pointer moved by `offsets` elements in each dimension."""
+    """result = the block pointer advanced by `offsets` elements in each dimension."""
 
     verify_op = tt_checks.advance
 

@@ -84,7 +84,7 @@ class Unsplat(Op, name="tt.unsplat", traits=PURE, assembly="$src attr-dict `:` t
 
 
 class ExpandDims(Op, name="tt.expand_dims", traits=PURE | REPEATS | REARRANGES | REMATERIALIZABLE, assembly=_TO):
-    """result = `src` with a dimension of size 1 put in at `axis`."""
+    """result = `src` with a dimension of size 1 inserted at `axis`."""
 
     verify_op = tt_checks.expand_dims
 

@@ -56,7 +56,7 @@ KNOWS_WARPS = "tritium.knows-warps"
 
 
 class PointerType(Type):
-    """`!tt.ptr<f32>`: the address of a value of type `pointee`, or of a whole tile (block pointer)."""
+    """`!tt.ptr<f32>`: the address of a value of type `pointee`, or of a tile (block pointer)."""
 
     __slots__ = ("address_space", "pointee")
     pointee: Type
@@ -134,7 +134,7 @@ DIALECT_TYPES["tt.tensordesc"] = _parse_descriptor
 
 
 class CacheModifier(enum.IntEnum):
-    """Where a load or store should be cached."""
+    """Cache levels of a load or store."""
 
     none = 1
     ca = 2
@@ -146,7 +146,7 @@ class CacheModifier(enum.IntEnum):
 
 
 class EvictionPolicy(enum.IntEnum):
-    """How long a cache line should stay."""
+    """Eviction priority of a cache line."""
 
     evict_normal = 1
     evict_first = 2
@@ -154,7 +154,7 @@ class EvictionPolicy(enum.IntEnum):
 
 
 class CachePolicy(Attribute):
-    """`#tt.cache_policy<cache_modifier = ca, eviction_policy = evict_last>`: hints to caches, no order."""
+    """`#tt.cache_policy<cache_modifier = ca, eviction_policy = evict_last>`: hints to caches."""
 
     __slots__ = ("cache_modifier", "eviction_policy")
     cache_modifier: CacheModifier
@@ -218,7 +218,7 @@ custom_syntax("CachePolicy", lambda printer: "", _parse_former_policy)
 
 
 class PaddingOption(enum.IntEnum):
-    """What an out-of-bounds element reads as."""
+    """The value of out-of-bounds elements."""
 
     pad_zero = 1
     pad_nan = 2
@@ -262,7 +262,7 @@ class MemSemantic(enum.IntEnum):
 
 
 class MemSyncScope(enum.IntEnum):
-    """Who sees an atomic in order."""
+    """The scope in which an atomic is ordered."""
 
     gpu = 1
     cta = 2
@@ -278,21 +278,21 @@ class ProgramDim(enum.IntEnum):
 
 
 class RoundingMode(enum.IntEnum):
-    """How a float conversion rounds."""
+    """The rounding mode of a float conversion."""
 
     rtz = 0
     rtne = 1
 
 
 class PropagateNan(enum.IntEnum):
-    """Whether min and max hand on NaN."""
+    """Whether min and max propagate NaN."""
 
     none = 0
     all = 0xFFFF
 
 
 class InputPrecision(enum.IntEnum):
-    """How f32 operands of `dot` are multiplied."""
+    """The precision of f32 operands of `dot`."""
 
     tf32 = 0
     tf32x3 = 1

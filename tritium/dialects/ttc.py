@@ -56,7 +56,7 @@ __all__ = [
 
 
 class BufferType(Type):
-    """`!ttc.buf<1024xf32>`: that many elements of scratch memory, aligned to 64 bytes, private to one program."""
+    """`!ttc.buf<1024xf32>`: scratch memory of that many elements, aligned to 64 bytes, private to one program."""
 
     __slots__ = ("element", "size")
     size: int
@@ -187,7 +187,7 @@ class Store(
 
 
 class Prefetch(Op, name="ttc.prefetch", traits=WRITE, assembly="$ptr attr-dict `:` type($ptr)"):
-    """A hint: the cache line at `ptr` will be written, or `to_read` soon. Touches no memory, whatever the address."""
+    """Prefetch the cache line at `ptr` for writing, or reading if `to_read`. A hint, valid for any address."""
 
     ptr: Operand
     to_read: Bool = False
@@ -287,7 +287,7 @@ class Dot(
 
 
 class Clock(Op, name="ttc.clock", traits=READ | WRITE, assembly="attr-dict `:` type($result)"):
-    """result = the time in nanoseconds, from any beginning."""
+    """result = the time in nanoseconds since an arbitrary point."""
 
     verify_op = ttc_checks.clock
 
@@ -309,7 +309,7 @@ class CheckBounds(
     traits=READ | WRITE,
     assembly="$ptrs `[` $index `]` (`,` $mask^)? `in` $base attr-dict `:` type($ptrs) `,` type($index) `,` type($base)",
 ):
-    """Record an error and end the program if an address that `mask` lets through is outside the array `base`.
+    """Record an error and end the program if an address selected by `mask` is outside of the array `base`.
 
     `ptrs` is a vector of pointers or one pointer; `index` the element's number in the tile; `access` is load, store
     or atomic.
@@ -331,7 +331,7 @@ class CheckWritable(
     traits=READ | WRITE,
     assembly="$ptrs `[` $index `]` (`,` $mask^)? attr-dict `:` type($ptrs) `,` type($index)",
 ):
-    """Record an error and end the program if an address that `mask` lets through is in memory that is only read.
+    """Record an error and end the program if an address selected by `mask` is in read-only memory.
 
     `ptrs` is a vector of pointers or one pointer; `index` the element's number in the tile. The launch says which
     memory that is: in its table of bounds, from row `first` on.
@@ -346,7 +346,7 @@ class CheckWritable(
 
 
 class Print(Op, name="ttc.print", traits=WRITE, assembly="$prefix attr-dict `:` $ptrs `:` type($ptrs)"):
-    """Hand the tiles at `ptrs` (buffers of whole tiles in row-major order) to the print callback.
+    """Pass the tiles at `ptrs` (buffers in row-major order) to the print callback.
 
     `shapes` lists rank and sizes of each tile one after another, `rooms` those of the buffers where they are larger:
     what is printed is their first part in each dimension. `types` lists the element types separated by spaces,

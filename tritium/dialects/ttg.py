@@ -98,7 +98,7 @@ _FILL = (Access("result", WRITE, Memory.SHARED),)
 
 
 class ConvertLayout(Op, name="ttg.convert_layout", traits=PURE | REARRANGES, assembly=_TO):
-    """result = src, each element now where the layout of the result says.
+    """result = src, converted to the layout of the result type.
 
     `force_warp_shuffle`: elements must not move between warps, nor through memory.
     """
@@ -111,7 +111,7 @@ class ConvertLayout(Op, name="ttg.convert_layout", traits=PURE | REARRANGES, ass
 
 
 class Fp4ToFp(Op, name="ttg.fp4_to_fp", traits=PURE, assembly=_TO):
-    """result[…, 2i + k, …] = the 4 bits k of src[…, i, …], a number in e2m1, along `axis`; low bits come first."""
+    """result[…, 2i + k, …] = the e2m1 value in bits 4k to 4k + 3 of src[…, i, …], along `axis`."""
 
     verify_op = ttg_checks.fp4_to_fp
 
@@ -125,7 +125,7 @@ class InlineAsm(
     name="ttg.inline_asm",
     assembly="$asm_string attr-dict ($args^)? `:` functional-type($args, $result)",
 ):
-    """result = asm_string run once a thread, on all elements of `args` that the thread holds, in register order.
+    """result = inline assembly executed once per thread, on the thread's elements of `args` in register order.
 
     Scalars and buffers count as one operand each, buffers by their address.
     """
@@ -147,7 +147,7 @@ class InlineAsm(
 class GlobalScratchAlloc(
     Op, name="ttg.global_scratch_alloc", traits=ALLOC, assembly="attr-dict `:` qualified(type($result))"
 ):
-    """result = a pointer to `nbytes` bytes of global memory that only this program uses, aligned to `alignment`."""
+    """result = a pointer to `nbytes` bytes of global memory private to this program, aligned to `alignment`."""
 
     nbytes: I32Field
     alignment: I32Field
@@ -166,7 +166,7 @@ class LocalAlloc(
     traits=ALLOC,
     assembly="($src^)? attr-dict `:` functional-type(operands, results)",
 ):
-    """result = a fresh buffer in shared memory, holding `src` where that is given.
+    """result = a new buffer in shared memory, initialized with `src` if present.
 
     A buffer that is not mutable is never written again, so that it is a value like any other: two of the same source
     are one, and one without uses is none.
@@ -194,7 +194,7 @@ class LocalAlloc(
 class LocalDealloc(
     MemoryAccess, Op, name="ttg.local_dealloc", traits=WRITE, assembly="$src attr-dict `:` qualified(type($src))"
 ):
-    """Give up a buffer. What is not given up is, where its last use has passed."""
+    """Deallocate a buffer. Optional: by default a buffer is deallocated after its last use."""
 
     src: Operand
 
@@ -206,7 +206,7 @@ class LocalLoad(
     traits=READ,
     assembly="$src (`token` $token^)? attr-dict `:` qualified(type($src)) `->` type($result)",
 ):
-    """result = the contents of the buffer `src`; `token` says what must have been waited for."""
+    """result = the contents of the buffer `src`; `token` is that of the wait it depends on."""
 
     verify_op = ttg_checks.local_load
     accesses = (Access("src", READ, Memory.SHARED), Access("token", READ, Memory.SHARED))
@@ -223,7 +223,7 @@ class LocalStore(
     traits=WRITE,
     assembly="$src `,` $dst attr-dict `:` type($src) `->` qualified(type($dst))",
 ):
-    """The buffer `dst` holds `src`."""
+    """dst = src, from registers to a buffer."""
 
     verify_op = ttg_checks.local_store
     accesses = (Access("dst", WRITE, Memory.SHARED),)
@@ -334,7 +334,7 @@ class MemDescSubslice(
 
 
 class MemDescTrans(ViewLike, Op, name="ttg.memdesc_trans", traits=PURE, assembly=_TO):
-    """result = the buffer `src` with its dimensions in the order `order`; nothing moves."""
+    """result = a view of the buffer `src` with dimensions permuted by `order`."""
 
     verify_op = ttg_checks.memdesc_trans
 
@@ -344,7 +344,7 @@ class MemDescTrans(ViewLike, Op, name="ttg.memdesc_trans", traits=PURE, assembly
 
 
 class MemDescReshape(ViewLike, Op, name="ttg.memdesc_reshape", traits=PURE, assembly=_TO):
-    """result = the buffer `src` seen in another shape; nothing moves."""
+    """result = a view of the buffer `src` in another shape."""
 
     verify_op = ttg_checks.memdesc_reshape
 
@@ -353,7 +353,7 @@ class MemDescReshape(ViewLike, Op, name="ttg.memdesc_reshape", traits=PURE, asse
 
 
 class MemDescReinterpret(ViewLike, Op, name="ttg.memdesc_reinterpret", traits=PURE, assembly=_TO):
-    """result = the bytes of the buffer `src` seen as another type and shape."""
+    """result = a view of the bytes of the buffer `src` as another type and shape."""
 
     verify_op = ttg_checks.memdesc_reinterpret
 
@@ -379,7 +379,7 @@ class AsyncCopyGlobalToLocal(
     assembly="$src `,` $result (`mask` $mask^)? (`other` $other^)? former<CachePolicy>($cachePolicy) attr-dict"
     " `:` type($src) `->` stripped(`!ttg.memdesc`, $result)",
 ):
-    """Begin to copy result[i…] = mask[i…] ? *src[i…] : other[i…] into the buffer `result`.
+    """result[i…] = mask[i…] ? *src[i…] : other[i…], an asynchronous copy into the buffer `result`.
 
     The copy belongs to the group that the next `ttg.async_commit_group` closes, and is done when that was waited for.
     `contiguity`: so many elements in a row may be copied at once.
@@ -406,7 +406,7 @@ class AsyncCommitGroup(
     traits=READ | WRITE | ORDERING,
     assembly="(`tokens` $inputTokens^)? attr-dict",
 ):
-    """Close the group of the copies begun since the last one; asyncToken stands for it."""
+    """Commit the copies since the last commit as a group; asyncToken represents it."""
 
     asyncToken: Result
     inputTokens: VariadicOperand
@@ -420,7 +420,7 @@ class AsyncWait(
     traits=READ | WRITE | ORDERING,
     assembly="($asyncToken^)? attr-dict",
 ):
-    """Wait until at most `num` groups of copies of this thread are not done."""
+    """Wait until at most `num` copy groups of this thread are pending."""
 
     accesses = (Access("asyncToken", READ | WRITE, Memory.SHARED),)
     waits_for = Completion.COPY_GROUP
@@ -434,7 +434,7 @@ class AsyncWait(
 
 
 class AddrSpace(enum.IntFlag):
-    """What memory a barrier puts in order."""
+    """The memories whose accesses a barrier orders."""
 
     none = 0
     local = 1
@@ -449,7 +449,7 @@ _SPACES = (1, 2, 4, 8, 16)
 
 
 class Barrier(Op, name="ttg.barrier", traits=READ | WRITE):
-    """All threads of the block wait for each other, and what they did to the memory `addrSpace` is seen by all."""
+    """CTA barrier; accesses to the memories `addrSpace` before it are visible to all threads after it."""
 
     addrSpace: I32Field
 
@@ -484,7 +484,7 @@ class Barrier(Op, name="ttg.barrier", traits=READ | WRITE):
 
 
 class WarpId(Op, name="ttg.warp_id", traits=PURE, assembly="attr-dict"):
-    """result = the number of this thread's warp in the block.
+    """result = the index of this thread's warp in the CTA.
 
     `omitUniformHint`: the compiler need not be told that all threads of a warp get the same.
     """
@@ -524,7 +524,7 @@ class PredicateStage(
 
 
 class Mask(RegionBranch, name="ttg.mask", traits=READ | WRITE | SINGLE_BLOCK):
-    """result = pred ? region() : undefined; what `region` writes is written where pred holds."""
+    """result = pred ? region() : undefined; side effects of `region` are predicated by pred."""
 
     pred: Operand
     region: Body
@@ -543,7 +543,7 @@ class MaskReturn(
     traits=PURE | TERMINATOR | RETURN_LIKE,
     assembly="$result attr-dict `:` type($result)",
 ):
-    """Hand `result` to the `ttg.mask` around it."""
+    """Return `result` to the parent `ttg.mask`."""
 
     verify_op = ttg_checks.inside("ttg.mask")
 

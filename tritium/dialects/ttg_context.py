@@ -2,7 +2,7 @@
 
 | attribute | where | says |
 |---|---|---|
-| `ttg.num-warps` | module, `tt.func` | warps a block; a partition of `ttg.warp_specialize` has its own number |
+| `ttg.num-warps` | module, `tt.func` | warps per CTA; a partition of `ttg.warp_specialize` has a number of its own |
 | `ttg.threads-per-warp` | module | 32, if it is not there |
 | `ttg.num-ctas` | module | blocks a cluster; 1, if it is not there |
 | `ttg.target` | module | what it is compiled for, `"cuda:90"` |
@@ -69,7 +69,7 @@ def target_of(op: Operation) -> str:
 
 
 def capability_of(op: Operation) -> int | None:
-    """The compute capability that the module around `op` is for; None where it is for no NVIDIA chip."""
+    """The compute capability of the target of the module around `op`; None if it is no NVIDIA GPU."""
     kind, _, number = target_of(op).partition(":")
     return int(number) if kind == "cuda" and number.isdigit() else None
 
@@ -108,7 +108,7 @@ _DIALECTS = frozenset(("tt", "ttg", "ttng", "gluon"))
 
 
 class _Machine(NamedTuple):
-    """What layouts must fit to."""
+    """The numbers of threads, warps and CTAs that layouts must match."""
 
     warps: int | None
     threads: int
@@ -132,7 +132,7 @@ class _Verdicts:
             if isinstance(ty, TensorType):
                 message = self.tensor(ty, layout)
             elif isinstance(ty, MemDescType) and layout.ctas != self.machine.ctas:
-                message = f"{ty} is dealt to {layout.ctas} blocks, there are {self.machine.ctas}"
+                message = f"{ty} is distributed over {layout.ctas} CTAs, there are {self.machine.ctas}"
         if message is None and not (isinstance(layout, Layout) and is_irregular(layout)):
             self.good.add(ty)
         return message
@@ -146,15 +146,15 @@ class _Verdicts:
         if layout.rank != len(ty.shape):
             return f"{ty} has {len(ty.shape)} dimensions, its layout {layout.rank}"
         if layout.ctas != machine.ctas:
-            return f"{ty} is dealt to {layout.ctas} blocks, there are {machine.ctas}"
+            return f"{ty} is distributed over {layout.ctas} CTAs, there are {machine.ctas}"
         if not all(map(power_of_two, ty.shape)):
             return f"{ty} has a layout, so that its shape must be powers of two"
         if layout.lanes != machine.threads:
-            return f"{ty} is dealt to {layout.lanes} threads a warp, there are {machine.threads}"
+            return f"{ty} is distributed over {layout.lanes} threads per warp, there are {machine.threads}"
         if machine.warps is None:
             return f"{ty} has a layout, but nothing around it has the attribute {NUM_WARPS}"
         if layout.warps != machine.warps:
-            return f"{ty} is dealt to {layout.warps} warps, there are {machine.warps}"
+            return f"{ty} is distributed over {layout.warps} warps, there are {machine.warps}"
         return None
 
 

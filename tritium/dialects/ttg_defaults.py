@@ -18,7 +18,7 @@ def _clamp(n: int, low: int, high: int) -> int:
     return max(low, min(n, high))
 
 
-def _dealt(shape: Sequence[int], size_per_thread: Sequence[int], order: Sequence[int], ctas: int) -> list[int]:
+def _distributed(shape: Sequence[int], size_per_thread: Sequence[int], order: Sequence[int], ctas: int) -> list[int]:
     """How many blocks of a cluster share each dimension: as many as have work, the slowest dimension first."""
     per_dim = [1] * len(shape)
     for d in reversed(order):
@@ -36,7 +36,7 @@ def blocked_for(
     Lanes and warps that find no elements along the dimensions before go to the last of the order, where they hold
     copies if it is too short.
     """
-    per_cga = _dealt(shape, size_per_thread, order, ctas)
+    per_cga = _distributed(shape, size_per_thread, order, ctas)
     bases = cta_bases(tuple(per_cga), tuple(per_cga), tuple(order)) if ctas > 1 else ()
     block = [max(1, n // m) for n, m in zip(shape, per_cga)]
     return Blocked(tuple(size_per_thread), *_spread(block, size_per_thread, order, warps, lanes), tuple(order), bases)

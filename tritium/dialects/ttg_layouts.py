@@ -73,7 +73,7 @@ def check_cga(bases: tuple[tuple[int, ...], ...], rank: int) -> str | None:
 
 
 class Layout(DialectAttribute):
-    """Base of all layouts, those of memory too. `rank`: number of dimensions; `ctas`: number of blocks."""
+    """Base of all layouts, of registers and of memory. `rank`: number of dimensions; `ctas`: CTAs per cluster."""
 
     rank: int
     ctas: int
@@ -100,14 +100,14 @@ class Layout(DialectAttribute):
 
 
 class Distributed(Layout):
-    """Base of the layouts of tensors in registers. `lanes`: threads a warp; `warps`: warps a block."""
+    """Base of the layouts of tensors in registers. `lanes`: threads per warp; `warps`: warps per CTA."""
 
     lanes: int
     warps: int
 
 
 class Mma(Distributed):
-    """Base of the layouts that matrix instructions leave their results in."""
+    """Base of the layouts of results of MMA instructions."""
 
 
 class Blocked(Distributed, name="ttg.blocked", alias="blocked"):
@@ -145,7 +145,7 @@ class Blocked(Distributed, name="ttg.blocked", alias="blocked"):
 
 
 class LinearLayout(Distributed):
-    """Base of the layouts given by the bases of register, lane, warp and block numbers."""
+    """Base of the layouts defined by bases of register, lane, warp and block indices."""
 
     forgotten = ("order",)
     rank = property(lambda self: rank_of_bases(self.register, self.lane, self.warp, self.block))
@@ -235,9 +235,9 @@ class Slice(Distributed, name="ttg.slice"):
 
 
 class NvidiaMma(Mma, name="ttg.nvidia_mma", alias="mma"):
-    """`#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>`: products.
+    """`#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>`: MMA.
 
-    Where instructions of tensor cores leave a product: version 2 is `mma.sync`, version 3 `wgmma`.
+    The layout of results of tensor core instructions: version 2 is `mma.sync`, version 3 `wgmma`.
     `instrShape` is the shape of one instruction, `warpsPerCTA` how warps stand side by side.
     """
 
@@ -265,9 +265,9 @@ _MFMA_SHAPES = ((32, 32), (16, 16), (64, 4), (4, 64))
 
 
 class AmdMfma(Mma, name="ttg.amd_mfma", alias="mma"):
-    """`#ttg.amd_mfma<{version = 3, warpsPerCTA = [4, 1], instrShape = [32, 32, 8], isTransposed = true}>`: products.
+    """`#ttg.amd_mfma<{version = 3, warpsPerCTA = [4, 1], instrShape = [32, 32, 8], isTransposed = true}>`: MFMA.
 
-    Where matrix instructions of CDNA chips leave a product (gfx908 is version 1, gfx90a 2, gfx942 3, gfx950 4).
+    The layout of results of MFMA instructions of CDNA GPUs (gfx908 is version 1, gfx90a 2, gfx942 3, gfx950 4).
     `instrShape` is (M, N, K) of one instruction; each warp holds `tilesPerWarp` tiles side by side; `isTransposed`:
     rows and columns of a tile are swapped.
     """
@@ -329,9 +329,9 @@ _CTA_LAYOUT = Kind(lambda v: tuple(map(BASES.normal, v)), _read_cta_layout, _wri
 
 
 class AmdWmma(Mma, name="ttg.amd_wmma", alias="mma"):
-    """`#ttg.amd_wmma<{version = 2, isTranspose = false, ctaLayout = {warp = [[0, 1], [1, 0]]}}>`: products.
+    """`#ttg.amd_wmma<{version = 2, isTranspose = false, ctaLayout = {warp = [[0, 1], [1, 0]]}}>`: WMMA.
 
-    Where matrix instructions of RDNA chips leave a product (gfx11 is version 1, gfx12 2, gfx1250 3).
+    The layout of results of WMMA instructions of RDNA GPUs (gfx11 is version 1, gfx12 2, gfx1250 3).
     `ctaLayout` says which tile of one instruction's size each warp holds, and in which of its registers; `isTranspose`:
     rows and columns of a tile are swapped; `instrShape` is (M, N, K); `rank` is said where no basis tells it.
     """
@@ -366,7 +366,7 @@ class AmdWmma(Mma, name="ttg.amd_wmma", alias="mma"):
 
 
 class DotOperand(Distributed, name="ttg.dot_op"):
-    """`#ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>`: the layout of an operand of a product.
+    """`#ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>`: a dot operand.
 
     Operand `opIdx` (0: left, 1: right) of a `tt.dot` whose result has the layout `parent`.
     `kWidth`: how many elements along K a thread holds next to each other; 0 where the parent leaves no choice.

@@ -40,7 +40,7 @@ def linear_layout(layout: Attribute, shape: Shape) -> LinearLayout:
 
 
 def map_or_none(layout: Attribute, shape: Shape) -> LinearLayout | None:
-    """The map, or None where it is not known: of layouts of other makers' chips, or of what no instruction has."""
+    """The linear layout, or None if it is unknown: for layouts of other vendors, or without an instruction."""
     try:
         return linear_layout(layout, shape)
     except (ValueError, IndexError, ZeroDivisionError):  # the attribute may hold what no instruction has

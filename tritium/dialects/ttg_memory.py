@@ -57,7 +57,7 @@ __all__ = [
 
 
 class SharedMemorySpace(DialectAttribute, name="ttg.shared_memory", alias="smem"):
-    """`#ttg.shared_memory`: the memory that the threads of a block share."""
+    """`#ttg.shared_memory`: the shared memory of a CTA."""
 
 
 class MemoryLayout(Layout):
@@ -104,7 +104,7 @@ class _Swizzled(Shared):
 
 
 class SwizzledShared(_Swizzled, name="ttg.swizzled_shared", alias="shared"):
-    """`#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>`: rows whose elements trade places.
+    """`#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>`: XOR swizzling.
 
     Row by row, but group c of `vec` elements of row r stands where group c xor phase would, so that a column lies in
     different banks; the phase is (r / perPhase) mod maxPhase. Of the layout above, the rows of a 4 x 4 tensor begin
@@ -119,7 +119,7 @@ class SwizzledShared(_Swizzled, name="ttg.swizzled_shared", alias="shared"):
 
 
 class AmdRotatingShared(_Swizzled, name="ttg.amd_rotating_shared", alias="shared"):
-    """`#ttg.amd_rotating_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>`: swizzles that change.
+    """`#ttg.amd_rotating_shared<{vec = 1, perPhase = 1, maxPhase = 4, order = [1, 0]}>`: swizzling that rotates.
 
     As `swizzled_shared`, but the phase is xored with the number of the group of perPhase * maxPhase rows as well.
     """
@@ -132,11 +132,11 @@ class AmdRotatingShared(_Swizzled, name="ttg.amd_rotating_shared", alias="shared
 
 
 class NvmmaShared(Shared, name="ttg.nvmma_shared", alias="shared"):
-    """`#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>`: operands in memory.
+    """`#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>`: swizzled rows.
 
     Tiles as `wgmma`, `tcgen05.mma` and TMA copies read them: rows of `swizzlingByteWidth` bytes, swizzled.
     `transposed`: the first dimension is contiguous, not the last; `fp4Padded`: 4-bit elements stand in the padded form
-    of mixed-precision products; `rank` is said where CGALayout does not tell it.
+    of mixed-precision dots; `rank` is required if CGALayout does not determine it.
     """
 
     swizzlingByteWidth: Int
@@ -194,7 +194,7 @@ def _read_pairs(parser: Parser) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 class PaddedShared(Shared, name="ttg.padded_shared", alias="shared"):
-    """`#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [16, 64]}>`: gaps between groups of elements.
+    """`#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [16, 64]}>`: padding between groups of elements.
 
     Element number i, counted by the bases of `offset`, stands at i + the sum over k of (i / interval k) * padding k:
     above, a gap of 8 elements behind each 64. Text says `order` and `shape` where the bases of `offset` just count in
@@ -359,8 +359,8 @@ class SharedLinear(Shared, name="ttg.shared_linear", alias="shared"):
 class PartitionedShared(Shared, name="ttg.partitioned_shared", alias="shared"):
     """`#ttg.partitioned_shared<{numPartitions = 2, numGroups = 4, partitionDim = 0, partitionLayout = #shared}>`.
 
-    A tensor cut along `partitionDim` into `numPartitions` * `numGroups` pieces, dealt to the partitions in turn.
-    Each partition is an allocation of its own; a piece has the layout `partitionLayout`.
+    A tensor divided along `partitionDim` into `numPartitions` * `numGroups` pieces, assigned to partitions cyclically.
+    Each partition is a separate allocation; a piece has the layout `partitionLayout`.
     """
 
     numPartitions: Int
@@ -395,7 +395,7 @@ def padded_layout(layout: Attribute) -> PaddedShared | None:
 
 
 class AsyncTokenType(DialectType, name="ttg.async.token"):
-    """`!ttg.async.token`: ties what waits for an asynchronous operation to it."""
+    """`!ttg.async.token`: connects an asynchronous operation and its wait."""
 
 
 _dimensions = {

@@ -1,8 +1,8 @@
-"""The layouts of operands of matrix products: in registers, and in the shared memory they are read from.
+"""The layouts of dot operands, in registers and in shared memory.
 
-A tensor core's instruction wants certain elements in certain threads (`DotOperand`). They come from a row-major or
-column-major buffer, swizzled so that the eight rows which `ldmatrix` reads at once, or the words that lanes read one by
-one, lie in different banks: shared memory has 32 banks of 4 bytes, so 1024 bits can be read at a time.
+MMA instructions require certain elements in certain threads (`DotOperand`). These are loaded from a row-major or
+column-major buffer, swizzled so that the eight rows which `ldmatrix` reads at once, or the words that lanes read, are
+in different banks: shared memory has 32 banks of 4 bytes, so a wavefront reads 1024 bits.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ ALL_BANKS = 1024
 
 
 def operand_layout(operand: int, parent: Distributed, bits: int) -> DotOperand:
-    """The layout of operand 0 or 1 of a product whose result has the layout `parent`.
+    """The layout of operand 0 or 1 of a dot whose result has the layout `parent`.
 
-    Of tensor cores' operands each thread has 32 bits of neighbours along K, if elements have `bits` bits: for elements
-    that were narrower in memory than they are in the product, the narrow width gives fewer and wider accesses.
+    A thread has 32 bits of adjacent elements of `bits` bits along K: for elements that are narrower in memory than in
+    the dot, the width in memory results in fewer and wider accesses.
     """
     return DotOperand(operand, parent, max(32 // bits, 1) if isinstance(parent, NvidiaMma) else 0)
 
@@ -66,7 +66,7 @@ def swizzled_tile(
     blocks: tuple[tuple[int, ...], ...] = (),
     transposed: bool = False,
 ) -> SwizzledShared:
-    """The same for operand 0 or 1 of a tensor core's product of which each thread has `width` neighbours along K."""
+    """The same for operand 0 or 1 of an MMA of which each thread has `width` adjacent elements along K."""
     columns = per_block(shape, blocks)[order[0]]
     per_phase = max(ALL_BANKS // (bits * columns), 1)
     # What a quarter of a warp reads of a row, and how many rows it reads: of m8n8k4 for f64 there are four along K.
@@ -85,10 +85,10 @@ def nvmma_for(
     blocks: tuple[tuple[int, ...], ...] = (),
     fp4_padded: bool = False,
 ) -> NvmmaShared:
-    """The buffer of `shape`, dimension `order[0]` contiguous, that wgmma reads and the copy engine fills.
+    """The layout of a buffer of `shape`, dimension `order[0]` contiguous, that WGMMA reads and TMA fills.
 
-    The widest swizzle that a row of it fills; none where there are fewer than the 8 rows that a swizzle permutes.
-    `bits` and `blocks` as above; `fp4_padded`: bytes of two 4-bit elements, which take twice as much room there.
+    The widest swizzle that a row fills; none for fewer than the 8 rows that a swizzle permutes. `bits` and `blocks` as
+    above; `fp4_padded`: bytes of two 4-bit elements, padded to twice the size.
     """
     mine = per_block(shape, blocks)
     row = mine[order[0]] * bits // 8 * (2 if fp4_padded else 1)

@@ -250,7 +250,7 @@ def gather(op: Any) -> str | None:
     return None if a is b else f"indices and result must have one layout, there are {a} and {b}"
 
 
-# -- products -----------------------------------------------------------------------------------------------------
+# -- dots ---------------------------------------------------------------------------------------------------------
 
 
 def dot(op: Any) -> str | None:
@@ -347,7 +347,7 @@ def _cut(a: MemDescType, part: tuple[int, ...]) -> str | None:
             if found["offset"] & (found["offset"] - 1):
                 return f"dimension {d} is cut to {part[d]}, through the swizzle of {a}"
             if found.get("block"):
-                return f"dimension {d} of {a} is dealt to several blocks, it cannot be cut"
+                return f"dimension {d} of {a} is distributed over several CTAs, it cannot be split"
             m *= 2
     return None
 

@@ -3,7 +3,7 @@
     kernel[grid](..., without="tma,multicast")        a launch
     tritium.without = "tma,multicast"                 the attribute of the module that passes then read
 
-Results do not depend on them, but for the order in which a product's terms are added. Passes and lowerings ask
+Results do not depend on them, except for the order in which the terms of a dot are added. Passes and lowerings ask
 `is_on(op, name)`; the option `without` of the NVIDIA backend is checked against `SWITCHES`.
 """
 
@@ -33,7 +33,7 @@ SWITCHES = {
     "register-reallocation": "producer warps keep as many registers as consumer warps",
     "stmatrix": "results go to shared memory by plain stores",
     "store-mma-rows-per-warp": "dot results are redistributed across warps through shared memory before the store",
-    "fence-elimination": "each WGMMA that reads what threads wrote has its own proxy fence, needed or not",
+    "fence-elimination": "each WGMMA that reads writes of threads has a proxy fence, redundant or not",
     "speculate-loads": "loads in a branch are issued only once its condition is known",
     "rematerialize-after-loops": "values used after a loop of high register pressure stay live across it",
     "ldmatrix-scheduling": "kernels that spill are not retried with operands of mma.sync loaded as late as possible",

@@ -43,7 +43,7 @@ __all__ = ["WarpReturn", "WarpSpecialize", "WarpSpecializePartitions", "WarpYiel
 
 
 class WarpSpecialize(RegionBranch, name="ttg.warp_specialize", traits=RECURSIVE_EFFECTS):
-    """The warps that come here run `defaultRegion`, others at the same time the partitions; all meet at the end.
+    """Run `defaultRegion` and, on additional warps concurrently, the partitions; all synchronize at the end.
 
     The results are what the default region yields. Partition i has `partitionNumWarps[i]` warps, the first of which
     has the number `warpGroupStartIds[i]`. `partitionOpHolder` holds one `ttg.warp_specialize.partitions`, which takes
@@ -143,7 +143,7 @@ class WarpSpecialize(RegionBranch, name="ttg.warp_specialize", traits=RECURSIVE_
 class WarpSpecializePartitions(
     RegionBranch, name="ttg.warp_specialize.partitions", traits=ISOLATED | RECURSIVE_EFFECTS | TERMINATOR
 ):
-    """The partitions of the `ttg.warp_specialize` around it; their arguments are `explicitCaptures`."""
+    """The partitions of the parent `ttg.warp_specialize`, with arguments `explicitCaptures`."""
 
     explicitCaptures: VariadicOperand
     partitionRegions: VariadicRegion
@@ -176,7 +176,7 @@ class WarpYield(
     traits=PURE | TERMINATOR | RETURN_LIKE,
     assembly="($values^)? attr-dict (`:` type($values)^)?",
 ):
-    """End the default region; `values` are the results of the `ttg.warp_specialize` around it."""
+    """End the default region; `values` are the results of the parent `ttg.warp_specialize`."""
 
     values: VariadicOperand
 

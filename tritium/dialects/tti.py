@@ -156,7 +156,7 @@ class MemoryOffsetToI32(
 class ClusterCTAId(
     _Number, Op, name="tti.experimental_cluster_cta_id", traits=PURE, assembly="attr-dict `:` type($result)"
 ):
-    """result = the number of this block in its cluster."""
+    """result = the rank of this CTA in its cluster."""
 
     result: Result
 
@@ -423,7 +423,7 @@ class GSanAtomicStore(
     traits=READ | WRITE,
     assembly="$sem `,` $scope `,` $ptr `,` $value (`,` $mask^)? attr-dict `:` type($ptr)",
 ):
-    """*ptr = value where `mask`, in one step."""
+    """*ptr = value where `mask`, atomic."""
 
     verify_op = tti_checks.access
 
@@ -457,7 +457,7 @@ class GSanAtomicRMW(
     assembly="$atomic_rmw_op `,` $sem `,` $scope `,` $ptr `,` $val (`,` $mask^)? attr-dict"
     " `:` functional-type(operands, $result)",
 ):
-    """result = *ptr; *ptr = op(*ptr, val) in one step, where `mask`."""
+    """result = *ptr; *ptr = op(*ptr, val), atomic, where `mask`."""
 
     verify_op = tti_checks.access
 

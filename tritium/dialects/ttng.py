@@ -1,12 +1,11 @@
-"""The ttng dialect: what NVIDIA chips from Hopper on do for a tile program besides arithmetic on registers.
+"""The ttng dialect: asynchronous operations of NVIDIA GPUs from Hopper on.
 
-Copies between global and shared memory by the copy engine (TMA), products by a whole warp group (Hopper) or by the
-tensor cores on their own memory (Blackwell), and the barriers that everything asynchronous reports to. Such an
-operation only begins what it says; its effects are complete when a barrier it was given, or a wait, says so. So all
-of them keep their order here, also where their operands do not tie them to each other.
+TMA copies between global and shared memory, WGMMA (Hopper), MMA on tensor memory (Blackwell), and the mbarriers that
+signal their completion. An asynchronous operation is only issued where it stands; its effects are complete after a wait
+or the completion of its mbarrier. Therefore these operations have side effects and are not reordered.
 
-Shared and tensor memory are seen through `!ttg.memdesc`. Barriers are buffers of i64 in shared memory, one element
-a block of the cluster, or fewer where blocks share one.
+Buffers in shared and tensor memory are `!ttg.memdesc`. Mbarriers are buffers of i64 in shared memory, one element per
+CTA of the cluster, or fewer if CTAs share one.
 """
 
 from __future__ import annotations
@@ -142,7 +141,7 @@ class PackedArith(
     traits=PURE,
     assembly="$op_kind $operands_ attr-dict `:` functional-type($operands_, $result)",
 ):
-    """result = operands[0] op operands[1] (op operands[2] for fma), by an instruction that takes several elements.
+    """result = operands[0] op operands[1] (op operands[2] for fma), by an instruction for packed elements.
 
     Operands may have narrower elements than the result, which the instruction converts. Elements of i8 are two 4-bit
     floats each, the lower half first, along the dimension in which such an operand is half as long as the result.
@@ -163,11 +162,11 @@ class WarpGroupDot(
     traits=READ,
     assembly="$a `,` $b `,` $c (`,` $useC^)? attr-dict `:` type($a) `*` qualified(type($b)) `->` type($d)",
 ):
-    """d = a * b + c, by four warps together; `b` (and `a`, unless it is in registers) is read from shared memory.
+    """d = a @ b + c by WGMMA; `b` (and `a`, unless it is in registers) is read from shared memory.
 
-    Without `useC` (i1, true if absent) it is d = a * b. With `isAsync`, `d` may only be used behind a
-    `warp_group_dot_wait` that waits for it. For 8-bit floats, partial sums of at most `maxNumImpreciseAcc` products
-    are kept with fewer bits than `c` has.
+    If `useC` (i1, true if absent) is false, d = a @ b. With `isAsync`, `d` may only be used after a
+    `warp_group_dot_wait` for it. For 8-bit floats, partial sums along at most `maxNumImpreciseAcc` elements of K are
+    accumulated with fewer bits than `c` has.
     """
 
     verify_op = ttng_checks.warp_group_dot
@@ -201,7 +200,7 @@ class WarpGroupDotWait(
     traits=READ | WRITE,
     assembly="$inputs attr-dict `:` type($inputs)",
 ):
-    """outputs = inputs, once at most `pendings` asynchronous `warp_group_dot` have not finished.
+    """outputs = inputs, after waiting until at most `pendings` asynchronous `warp_group_dot` are pending.
 
     `inputs` hold the results of those waited for; their shared memory may be overwritten behind this, except with
     `warpGroupLocal` by other warp groups, which may still be reading.
@@ -232,7 +231,7 @@ class InitBarrier(
     traits=WRITE,
     assembly="$alloc `,` $count " + _BARRIER,
 ):
-    """alloc = a barrier in phase 0, whose phase ends with `count` arrivals and all bytes it was told to expect."""
+    """Initialize the mbarrier `alloc` in phase 0, with `count` arrivals per phase."""
 
     verify_op = ttng_checks.init_barrier
     accesses = (Access("alloc", WRITE, Memory.SHARED),)
@@ -242,7 +241,7 @@ class InitBarrier(
 
 
 class InvalBarrier(MemoryAccess, Op, name="ttng.inval_barrier", traits=WRITE, assembly="$alloc " + _BARRIER):
-    """alloc is no barrier any more, so that its memory can be used for something else."""
+    """Invalidate the mbarrier `alloc`, so that its memory can be reused."""
 
     verify_op = ttng_checks.barrier
     accesses = (Access("alloc", WRITE, Memory.SHARED),)
@@ -257,7 +256,7 @@ class BarrierExpect(
     traits=READ | WRITE,
     assembly="$alloc `,` $size attr-dict `,` $pred `:` qualified(type($alloc))",
 ):
-    """One arrival at `alloc`, whose phase now also waits for `size` more bytes of asynchronous copies, where `pred`.
+    """Arrive at the mbarrier `alloc` and increase its expected transaction count by `size` bytes, where `pred`.
 
     `fromCTA` is a mask over the bits of a block's number: with those outside of it cleared, it is the number of the
     block that arrives in its place.
@@ -287,7 +286,7 @@ class WaitBarrier(
     assembly="$alloc `,` $phase (`,` $pred^)? (`deps` $deps^)?"
     " attr-dict `:` qualified(type($alloc)) (`,` type($deps)^)?",
 ):
-    """Wait until the phase with parity `phase` (i32, 0 or 1) of the barrier has ended, where `pred`.
+    """Wait until the phase with parity `phase` (i32, 0 or 1) of the mbarrier has completed, where `pred`.
 
     `deps` are buffers that what the barrier waits for may touch until then.
     """
@@ -309,7 +308,7 @@ class ArriveBarrier(
     traits=READ | WRITE,
     assembly="$alloc `,` $count (`,` $pred^)? " + _BARRIER,
 ):
-    """`count` arrivals at the barrier, where `pred`.
+    """Arrive at the mbarrier `count` times, where `pred`.
 
     `multicastCTA`, a mask over the bits of a block's number, makes all blocks that differ only in those bits arrive at
     each other's barriers; `fromCTA` is as in `barrier_expect`.
@@ -332,7 +331,7 @@ class AsyncCopyMbarrierArrive(
     traits=READ | WRITE,
     assembly="$barrier attr-dict `:` qualified(type($barrier))",
 ):
-    """An arrival at the barrier once all `ttg.async_copy_global_to_local` issued so far have finished.
+    """Arrive at the mbarrier once all `ttg.async_copy_global_to_local` issued so far have completed.
 
     With `noIncrement` the arrival is one of those the barrier was initialized for, else it is an extra one.
     """
@@ -351,7 +350,7 @@ class AsyncSharedStore(
     assembly="$src `,` $dst `,` $mbarrier attr-dict `:` type($src)"
     " `->` qualified(type($dst)) `,` qualified(type($mbarrier))",
 ):
-    """dst = src, asynchronously, for buffers of other blocks of the cluster too; each byte counts at `mbarrier`."""
+    """dst = src, asynchronously, also into buffers of other CTAs of the cluster; bytes are counted at `mbarrier`."""
 
     verify_op = ttng_checks.async_shared_store
 
@@ -364,7 +363,7 @@ class AsyncSharedStore(
 
 
 class FenceAsyncShared(Op, name="ttng.fence_async_shared", traits=READ | WRITE | ORDERING, assembly="attr-dict"):
-    """Ordinary writes to shared memory so far come before what asynchronous operations do behind this.
+    """Order earlier generic-proxy writes to shared memory before later async-proxy accesses.
 
     With `bCluster` this holds for the shared memory of the whole cluster.
     """
@@ -375,13 +374,13 @@ class FenceAsyncShared(Op, name="ttng.fence_async_shared", traits=READ | WRITE |
 class FenceMBarrierInitReleaseCluster(
     Op, name="ttng.fence_mbarrier_init_release_cluster", traits=READ | WRITE, assembly="attr-dict"
 ):
-    """Barriers initialized so far are seen as such by the other blocks of the cluster."""
+    """Make mbarrier initializations visible to the other CTAs of the cluster."""
 
     verify_op = ttng_checks.in_cluster
 
 
 class ClusterArrive(Op, name="ttng.cluster_arrive", traits=READ | WRITE, assembly="attr-dict"):
-    """Tell the other blocks of the cluster that this one is here; `relaxed`: memory is not ordered by that.
+    """Arrive at the cluster barrier; `relaxed`: without ordering memory.
 
     An older half of `cluster_barrier`.
     """
@@ -392,13 +391,13 @@ class ClusterArrive(Op, name="ttng.cluster_arrive", traits=READ | WRITE, assembl
 
 
 class ClusterWait(Op, name="ttng.cluster_wait", traits=READ | WRITE, assembly="attr-dict"):
-    """Wait until all blocks of the cluster have arrived. The other half of `cluster_arrive`."""
+    """Wait until all CTAs of the cluster have arrived by `cluster_arrive`."""
 
     verify_op = ttng_checks.cluster_sync
 
 
 class ClusterBarrier(Op, name="ttng.cluster_barrier", traits=READ | WRITE, assembly="attr-dict"):
-    """Wait until all warps of all blocks of the cluster are here; `relaxed`: memory is not ordered by that."""
+    """Cluster barrier; `relaxed`: without ordering memory."""
 
     verify_op = ttng_checks.cluster_barrier
 
@@ -414,7 +413,7 @@ class CLCTryCancel(
     traits=READ | WRITE,
     assembly="$result `,` $mbarrier attr-dict `:` qualified(type($result)) `,` qualified(type($mbarrier))",
 ):
-    """result = the answer to the request that a cluster still to be launched be canceled, so that we do its work.
+    """result = the response to a request to cancel the launch of a pending cluster, whose work this one takes over.
 
     The answer, two i64, arrives asynchronously and counts at `mbarrier`.
     """
@@ -428,7 +427,7 @@ class CLCTryCancel(
 class CLCTryCancelSync(
     Op, name="ttng.clc_try_cancel_sync", traits=READ | WRITE, assembly="attr-dict `:` type($response)"
 ):
-    """response = the answer to the request that a cluster still to be launched be canceled."""
+    """response = the response to a request to cancel the launch of a pending cluster."""
 
     verify_op = ttng_checks.clc_response
 
@@ -441,7 +440,7 @@ class CLCLoadResult(
     traits=READ,
     assembly="$src attr-dict `:` qualified(type($src)) `->` type($clcResult)",
 ):
-    """clcResult = the answer in `src`, as one i128."""
+    """clcResult = the response in `src`, as an i128."""
 
     verify_op = ttng_checks.clc_load_result
 
@@ -455,7 +454,7 @@ class CLCIsCanceled(
     traits=PURE,
     assembly="$clcResult attr-dict `:` type($clcResult) `->` type($is_canceled)",
 ):
-    """is_canceled = whether a cluster was canceled, according to the answer."""
+    """is_canceled = whether the response says that a cluster was canceled."""
 
     verify_op = ttng_checks.clc_answer
 
@@ -474,7 +473,7 @@ class CLCGetProgramId(
     traits=PURE,
     assembly="$clcResult `,` $dim attr-dict `:` type($clcResult) `->` type($result)",
 ):
-    """result = the program id along `dim` of the canceled cluster, according to the answer."""
+    """result = the program id along `dim` of the canceled cluster in the response."""
 
     verify_op = ttng_checks.clc_answer
 

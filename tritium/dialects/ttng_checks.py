@@ -83,7 +83,7 @@ def _barrier_of(ty: Type, blocks: int) -> tuple[str, ...]:
 
 
 def completion_barrier(op: Operation, ty: Type) -> Iterator[str]:
-    """A barrier of which each block has its own."""
+    """An mbarrier with one element per CTA."""
     yield from _barrier(op, ty)
     bases = tuple(getattr(getattr(ty, "encoding", None), "CGALayout", ()))
     blocks = num_ctas(op)
@@ -236,7 +236,7 @@ def packed_arith(op: Any) -> Messages:
 
 
 def warp_group_dot(op: Any) -> Messages:
-    """Operands of products of a warp group, and an accumulator of the result's type in the layout of such products."""
+    """Operands of WGMMA, and an accumulator of the result's type in a WGMMA layout."""
     a, b, c = op.a.type, op.b.type, op.c.type
     found = [
         *buffer_type(b, "b"),
@@ -259,12 +259,12 @@ def warp_group_dot(op: Any) -> Messages:
         found.append(f"needs whole groups of four warps, not {num_warps(op)}")
     if isinstance(a, TensorType) and isinstance(a.encoding, DotOperand) and a.encoding.kWidth * bit_width(a) != 32:
         found.append(f"kWidth of an operand {a.element} in registers must be {32 // bit_width(a)}")
-    if not products_fit(a, b, c):
+    if not dot_shapes_match(a, b, c):
         found.append(f"the shapes do not fit to each other: {a} * {b} -> {c}")
     return found
 
 
-def products_fit(a: Any, b: Any, c: Any) -> bool:
+def dot_shapes_match(a: Any, b: Any, c: Any) -> bool:
     """Whether MxK * KxN -> MxN, with the same dimensions in front, if any."""
     if not len(a.shape) == len(b.shape) == len(c.shape) >= 2:
         return False
@@ -281,7 +281,7 @@ def warp_group_dot_wait(op: Any) -> Messages:
     return GOOD
 
 
-# -- the copy engine ----------------------------------------------------------------------------------------------
+# -- TMA ---------------------------------------------------------------------------------------------------------
 
 
 def _described(ty: Type) -> TensorType | None:

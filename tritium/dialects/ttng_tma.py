@@ -1,4 +1,4 @@
-"""The operations of the ttng dialect on the copy engine (TMA), between global and shared memory, by descriptor."""
+"""The TMA operations of the ttng dialect: copies between global and shared memory by descriptor."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class AsyncTMACopyGlobalToLocal(
     " $result `,` $barrier `,` $pred attr-dict"
     " `:` qualified(type($desc)) `,` qualified(type($barrier)) `->` qualified(type($result))",
 ):
-    """result = the block of `desc` at `coord`, asynchronously, where `pred`; its bytes count at `barrier`.
+    """result = the block of `desc` at `coord`, a TMA load where `pred`; bytes are counted at `barrier`.
 
     A descriptor of windows (`tensordesc_im2col`) takes the position in the tensor, and `offsets` (i16, two fewer than
     there are coordinates) inside the window. With `multicast` the blocks of the cluster that hold the same part of
@@ -80,7 +80,7 @@ class AsyncTMACopyLocalToGlobal(
     traits=READ | WRITE,
     assembly="$desc `[` $coord `]` $src " + _FROM_SHARED,
 ):
-    """The block of `desc` at `coord` = src, asynchronously; `async_tma_store_wait` waits for it."""
+    """The block of `desc` at `coord` = src, a TMA store; `async_tma_store_wait` waits for it."""
 
     verify_op = ttng_checks.tma_store
     accesses = (Access("desc", WRITE, Memory.GLOBAL), Access("src", READ, Memory.SHARED, async_proxy=True))
@@ -99,7 +99,7 @@ class AsyncTMAReduce(
     traits=READ | WRITE,
     assembly="$kind `,` $desc `[` $coord `]` $src " + _FROM_SHARED,
 ):
-    """The block of `desc` at `coord` = kind(what it was, src), asynchronously, each element in one step."""
+    """The block of `desc` at `coord` = kind(block, src), a TMA reduction, atomic for each element."""
 
     verify_op = ttng_checks.tma_reduce
     accesses = (Access("desc", READ | WRITE, Memory.GLOBAL), Access("src", READ, Memory.SHARED, async_proxy=True))
@@ -118,7 +118,7 @@ class AsyncTMAGather(
     traits=READ | WRITE,
     assembly="$desc `[` $x_offsets `,` $y_offset `]` $result `,` $barrier `,` $pred attr-dict `:` type(operands)",
 ):
-    """result[i] = row x_offsets[i] from column `y_offset` on, asynchronously; its bytes count at `barrier`."""
+    """result[i] = row x_offsets[i] from column `y_offset` on, a TMA gather; bytes are counted at `barrier`."""
 
     verify_op = ttng_checks.tma_gather
     accesses = (
@@ -145,7 +145,7 @@ class AsyncTMAScatter(
     traits=READ | WRITE,
     assembly="$desc `[` $x_offsets `,` $y_offset `]` $src attr-dict `:` type(operands)",
 ):
-    """Row x_offsets[i] from column `y_offset` on = src[i], asynchronously."""
+    """Row x_offsets[i] from column `y_offset` on = src[i], a TMA scatter."""
 
     verify_op = ttng_checks.tma_scatter
     accesses = (Access("desc", WRITE, Memory.GLOBAL), Access("src", READ, Memory.SHARED, async_proxy=True))
@@ -159,7 +159,7 @@ class AsyncTMAScatter(
 
 
 class TMAStoreWait(WaitLike, Op, name="ttng.async_tma_store_wait", traits=READ | WRITE, assembly="attr-dict"):
-    """Wait until at most `pendings` groups of copies out of shared memory have not finished.
+    """Wait until at most `pendings` TMA store groups are pending.
 
     With `read_only` a copy has finished once it has read shared memory, which may then be overwritten.
     """
@@ -176,7 +176,7 @@ class ReinterpretTensorDesc(
     traits=PURE,
     assembly="$rawDesc attr-dict `:` qualified(type($rawDesc)) `to` qualified(type($result))",
 ):
-    """result = the descriptor that lies at the address `rawDesc`."""
+    """result = the descriptor at the address `rawDesc`."""
 
     verify_op = ttng_checks.reinterpret_tensor_descriptor
 
@@ -218,7 +218,7 @@ class TensormapFenceproxyAcquire(
     traits=READ | WRITE,
     assembly="$desc_ptr attr-dict `:` qualified(type($desc_ptr))",
 ):
-    """Copies behind this see the descriptor at `desc_ptr` as it was written before."""
+    """Make earlier writes of the descriptor at `desc_ptr` visible to later TMA copies."""
 
     verify_op = ttng_checks.address
 

@@ -1,4 +1,4 @@
-"""The operations of the ttng dialect on tensor memory, and the products of Blackwell's tensor cores.
+"""The operations of the ttng dialect on tensor memory, and MMA on Blackwell.
 
 Tokens (`!ttg.async.token`) tie accesses of one buffer together where several are around: an access takes the token of
 the one it must come behind, and gives one in turn. They stand in square brackets behind the buffer: `%a[]` gives a
@@ -92,7 +92,7 @@ custom_syntax("Token", _write_token, _read_token)
 custom_syntax("BarriersAndPreds", _write_barriers, _read_barriers)
 
 
-# -- products -----------------------------------------------------------------------------------------------------
+# -- MMA ----------------------------------------------------------------------------------------------------------
 
 
 class TCGen5MMA(
@@ -104,11 +104,11 @@ class TCGen5MMA(
     " `` custom<BarriersAndPreds>($barriers, $barrier_preds) attr-dict `:` qualified(type($a)) `,` qualified(type($b))"
     " `,` qualified(type($d)) (`,` qualified(type($barriers))^)?",
 ):
-    """d = a * b + d where `useD`, a * b else; nothing where not `pred`.
+    """d = a @ b + (useD ? d : 0), where `pred`.
 
-    `d` is in tensor memory, `b` in shared memory, `a` in one of them. With `is_async` the product only begins here,
-    and once it has finished arrives at each of the `barriers` whose `barrier_preds` hold. With `two_ctas` two blocks
-    compute it together, each with a half of the operands. `is_unsigned` is about products of integers.
+    `d` is in tensor memory, `b` in shared memory, `a` in one of them. With `is_async` the MMA is only issued here, and
+    its completion arrives at each of the `barriers` whose `barrier_preds` are true. With `two_ctas` two CTAs compute
+    it together, each with half of the operands. `is_unsigned` applies to integers.
     """
 
     verify_op = ttng_tmem_checks.mma
@@ -139,7 +139,7 @@ class TCGen5MMAScaled(
     " `:` qualified(type($a)) `,` qualified(type($b)) `,` qualified(type($d)) `,` qualified(type($a_scale))"
     " `,` qualified(type($b_scale)) (`,` qualified(type($barriers))^)?",
 ):
-    """d = (a_scale * a) * (b_scale * b) + d where `useD`, without d else; nothing where not `pred`.
+    """d = (a_scale * a) @ (b_scale * b) + (useD ? d : 0), where `pred`.
 
     Elements are of the formats `a_type` and `b_type`, each scale is for a group of them along the inner dimension;
     the rest is as for `tc_gen5_mma`.
@@ -173,7 +173,7 @@ class TCGen5Commit(
     assembly="$barrier (`,` $pred^)? (`descs` $descs^)? attr-dict"
     " `:` qualified(type($barrier)) (`,` qualified(type($descs))^)?",
 ):
-    """An arrival at `barrier` once all products and copies to tensor memory begun so far have finished, where `pred`.
+    """Arrive at `barrier` once all earlier MMAs and copies to tensor memory have completed, where `pred`.
 
     With `descs`, at most four buffers that were filled by multicast copies, it arrives at the barriers of all blocks
     that got these copies. Arrivals come in the order of the commits.
@@ -195,7 +195,7 @@ class TMEMAlloc(
     traits=ALLOC,
     assembly="($src^)? attr-dict `:` functional-type(operands, results)",
 ):
-    """result = a new buffer in tensor memory that holds `src`, or anything without one.
+    """result = a new buffer in tensor memory, initialized with `src` if present.
 
     A buffer that is not mutable is a value: equal ones may share memory, until `tensor_memory_col_offset` says where
     it lies.
@@ -223,7 +223,7 @@ class TMEMLoad(
     assembly="$src `` custom<Token>($dep, type($token)) attr-dict `:` qualified(type($src)) `->` type($result)"
     " (`,` type($red)^)?",
 ):
-    """result = src, in registers; red[i] = the least or greatest element of row i, if `redOp` asks for that.
+    """result = src, from tensor memory; with `redOp`, red[i] = the minimum or maximum of row i.
 
     `abs` makes it that of the absolute values, `NaN` makes it NaN where one is in the row (else they do not count).
     """
@@ -249,7 +249,7 @@ class TMEMStore(
     assembly="$src `,` $dst `` custom<Token>($dep, type($token)) `,` $pred attr-dict"
     " `:` type($src) `->` qualified(type($dst))",
 ):
-    """dst = src, from registers, where `pred`."""
+    """dst = src, from registers to tensor memory, where `pred`."""
 
     verify_op = ttng_tmem_checks.tmem_store
     accesses = (Access("dst", WRITE, Memory.TENSOR),)
@@ -262,7 +262,7 @@ class TMEMStore(
 
 
 class TMEMWait(Op, name="ttng.tmem_wait", traits=READ | WRITE, assembly="$kind attr-dict"):
-    """Wait until the loads, or the stores, of tensor memory that these threads have begun have finished."""
+    """Wait until earlier loads, or stores, of tensor memory by these threads have completed."""
 
     kind: TmemWaitKindField
 
@@ -274,7 +274,7 @@ class TMEMSubSlice(
     traits=PURE,
     assembly="$src attr-dict `:` qualified(type($src)) `->` qualified(type($result))",
 ):
-    """result = the part of the buffer that begins at `offset` in dimension `dim`, as long as the result's type says."""
+    """result = the slice of the buffer at `offset` in dimension `dim`, of the size in the result's type."""
 
     verify_op = ttng_tmem_checks.tmem_subslice
 
@@ -301,7 +301,7 @@ class TMEMCopy(
     traits=READ | WRITE,
     assembly="$src `,` $dst attr-dict `:` qualified(type(operands))",
 ):
-    """dst = src, from shared to tensor memory, asynchronously; `tc_gen5_commit` says when it has finished.
+    """dst = src, an asynchronous copy from shared to tensor memory; `tc_gen5_commit` signals its completion.
 
     For a destination with the layout of scales, each block of 32x16 bytes is copied to the rows of four warps.
     """

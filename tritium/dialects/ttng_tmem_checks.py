@@ -14,7 +14,7 @@ from .constraints import bit_width
 from .tt_types import ScaleDotElemType
 from .ttg_maps import linear_layout_of
 from .ttg_memory import MemDescType, NvmmaShared, Shared, SharedLinear, padded_layout
-from .ttng_checks import Messages, buffer_type, completion_barrier, each_is, products_fit, same_content, value_is
+from .ttng_checks import Messages, buffer_type, completion_barrier, dot_shapes_match, each_is, same_content, value_is
 from .ttng_types import LoadReductionAttr, TensorMemory, TensorMemoryLayout, TensorMemoryScales
 
 # -- tensor memory ------------------------------------------------------------------------------------------------
@@ -33,14 +33,14 @@ def _accumulators(ty: Type) -> tuple[str, tuple[Type, ...]] | None:
     return ("i8", (i32,)) if isinstance(ty, IntegerType) and ty.width == 8 else None
 
 
-def _product_types(a: Type, b: Type, d: Type) -> Iterator[str]:
+def _mma_types(a: Type, b: Type, d: Type) -> Iterator[str]:
     kinds = _accumulators(a), _accumulators(b)
     if kinds[0] is None or kinds[1] is None:
-        yield f"there is no product of {a} and {b}"
+        yield f"there is no MMA of {a} and {b}"
     elif kinds[0][0] != kinds[1][0]:
         yield f"one instruction cannot take {a} and {b}"
     elif d not in kinds[0][1] or d not in kinds[1][1]:
-        yield f"products of {a} and {b} cannot be added up as {d}"
+        yield f"an MMA of {a} and {b} cannot accumulate {d}"
 
 
 def _mma_barriers(op: Any) -> Iterator[str]:
@@ -59,8 +59,8 @@ def mma(op: Any) -> Messages:
     found = [m for ty, what in ((a, "a"), (b, "b"), (d, "d")) for m in buffer_type(ty, what)]
     if found:
         return found
-    found += [*_mma_barriers(op), *_product_types(a.element, b.element, d.element)]
-    if not len(a.shape) == len(b.shape) == len(d.shape) == 2 or not products_fit(a, b, d):
+    found += [*_mma_barriers(op), *_mma_types(a.element, b.element, d.element)]
+    if not len(a.shape) == len(b.shape) == len(d.shape) == 2 or not dot_shapes_match(a, b, d):
         found.append(f"the shapes do not fit to each other: {a} * {b} -> {d}")
     if not isinstance(a.encoding, (NvmmaShared, SharedLinear, TensorMemory)):
         found.append(f"a must have the layout of a shared operand or of tensor memory, not {a.encoding}")
@@ -115,7 +115,7 @@ def mma_scaled(op: Any) -> Messages:
     if any(len(ty.shape) < 2 for ty in (a, b, d)):
         return (f"multiplies matrices, not {a} and {b} to {d}",)
     (left, m_k), (right, k_n) = _unpacked(a, op.a_type, 1), _unpacked(b, op.b_type, 0)
-    found += [*_mma_barriers(op), *_product_types(left, right, d.element)]
+    found += [*_mma_barriers(op), *_mma_types(left, right, d.element)]
     if (m_k[0], m_k[1], k_n[1]) != (d.shape[-2], k_n[0], d.shape[-1]):
         found.append(f"the shapes do not fit to each other: {a} * {b} -> {d}")
     if not isinstance(d.encoding, TensorMemory) or d.encoding.blockM != 128:

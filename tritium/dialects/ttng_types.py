@@ -50,7 +50,7 @@ __all__ = [
 
 
 class EvictionPriority(enum.IntEnum):
-    """How long a line should stay in a level of the cache."""
+    """Eviction priority of a cache line in a level of the cache."""
 
     none = 0
     evict_normal = 1
@@ -61,21 +61,21 @@ class EvictionPriority(enum.IntEnum):
 
 
 class TmemWaitKind(enum.IntEnum):
-    """Which accesses of tensor memory a wait is for."""
+    """The accesses of tensor memory that a wait waits for."""
 
     load = 0
     store = 1
 
 
 class LoadReduction(enum.IntEnum):
-    """What a load of tensor memory may compute of each row along the way."""
+    """Reductions of rows by a load of tensor memory."""
 
     min = 1
     max = 2
 
 
 class PackedArithKind(enum.IntEnum):
-    """The operation of an instruction on several packed elements."""
+    """The operation of an instruction for packed elements."""
 
     add = 0
     sub = 1
@@ -86,7 +86,7 @@ class PackedArithKind(enum.IntEnum):
 
 
 class ScalesOrder(enum.IntEnum):
-    """In which order repeated blocks of scales stand along the columns of tensor memory."""
+    """The order of repeated blocks of scales along the columns of tensor memory."""
 
     mnThenK = 0
     kThenMn = 1
@@ -97,13 +97,13 @@ PackedArithKindField = enum_field(PackedArithKind)
 
 
 class LoadReductionAttr(DialectAttribute, name="ttng.redOp", form="list"):
-    """`#ttng.redOp<max>`: a `LoadReduction` where attributes of all kinds may stand."""
+    """`#ttng.redOp<max>`: a `LoadReduction` as an attribute."""
 
     value: Annotated[LoadReduction, keyword_kind(LoadReduction)]
 
 
 class ScalesOrderAttr(DialectAttribute, name="ttng.blockRepOrder", form="list"):
-    """`#ttng.blockRepOrder<kThenMn>`: a `ScalesOrder` where attributes of all kinds may stand."""
+    """`#ttng.blockRepOrder<kThenMn>`: a `ScalesOrder` as an attribute."""
 
     value: Annotated[ScalesOrder, keyword_kind(ScalesOrder)]
 
@@ -125,7 +125,7 @@ def _optional(cls: type[Attribute]) -> Kind:
 
 
 class _Keyed(DialectAttribute):
-    """Mixin: parameters with names between angle brackets, which stand there even when they hold nothing."""
+    """Mixin: named parameters in angle brackets, which are printed even if they are empty."""
 
     def body(self, spell: Callable[[Any], str]) -> str:
         """`<blockM = 128, twoCTAs = true>`"""
@@ -133,7 +133,7 @@ class _Keyed(DialectAttribute):
 
 
 class CachePolicy(_Keyed, name="ttng.cache_policy", form="keyed"):
-    """How an access should use the caches of an NVIDIA GPU: a hint, which changes no result and no order.
+    """Cache hints of an access on NVIDIA GPUs: without effect on results and memory order.
 
     Of the lines that come into the second level, the share `l2_fraction` gets the priority `l2_primary`, the rest
     `l2_secondary`; `l2_prefetch_size` bytes are fetched at a time.
@@ -167,7 +167,7 @@ class CachePolicy(_Keyed, name="ttng.cache_policy", form="keyed"):
 
 
 class TensorMemorySpace(DialectAttribute, name="ttng.tensor_memory"):
-    """The memory beside the tensor cores of a Blackwell chip: 128 rows of 512 columns of 32 bits for each block."""
+    """Tensor memory of Blackwell GPUs: 128 rows of 512 columns of 32 bits per CTA."""
 
 
 class TensorMemoryLayout(_Keyed, MemoryLayout):
@@ -178,10 +178,10 @@ class TensorMemoryLayout(_Keyed, MemoryLayout):
 
 
 class TensorMemory(TensorMemoryLayout, name="ttng.tensor_memory_encoding", form="keyed", alias="tmem"):
-    """A matrix in tiles of `blockM` rows and `blockN` columns, which follow each other down the rows first.
+    """A matrix in tiles of `blockM` rows and `blockN` columns, in column-major order of tiles.
 
     Elements of a row are `colStride` elements apart; `twoCTAs`: two blocks hold a tile together, for instructions that
-    both take part in; `fp4Padded`: 4-bit elements stand in the padded form of mixed-precision products.
+    both take part in; `fp4Padded`: 4-bit elements are padded as for mixed-precision MMA.
     """
 
     blockM: Int
@@ -224,7 +224,7 @@ class TensorMemory(TensorMemoryLayout, name="ttng.tensor_memory_encoding", form=
 class TensorMemoryScales(
     TensorMemoryLayout, name="ttng.tensor_memory_scales_encoding", form="keyed", alias="tmem_scales"
 ):
-    """The scales of a block-scaled product: blocks of 32x4 values of 32 bits, one copy for each of four warps.
+    """The scales of a block-scaled MMA: blocks of 32x4 values of 32 bits, replicated for each of four warps.
 
     `blockRepOrder` says which dimension of the scales the blocks follow first.
     """
@@ -251,7 +251,7 @@ class TensorMemoryScales(
 
 
 class TensorDescIm2ColType(DialectType, name="ttng.tensordesc_im2col"):
-    """`!ttng.tensordesc_im2col<64x128xf16, #shared>`: a tensor whose windows a copy lays out as rows of a matrix.
+    """`!ttng.tensordesc_im2col<64x128xf16, #shared>`: a tensor for im2col copies.
 
     `shape` and `element` are those of the matrix, `sharedLayout` is that of the buffers it is copied to.
     """

@@ -13,7 +13,7 @@ __all__ = ["Poison", "Unreachable"]
 
 
 class Poison(Op, name="ub.poison", traits=PURE, assembly="attr-dict `:` type($result)"):
-    """result = a value that may differ at each use; whatever depends on it is undefined."""
+    """result = poison: operations that depend on it are undefined."""
 
     result: Result
 
@@ -24,7 +24,7 @@ class Poison(Op, name="ub.poison", traits=PURE, assembly="attr-dict `:` type($re
 
 
 class Unreachable(Op, name="ub.unreachable", traits=TERMINATOR, assembly="attr-dict"):
-    """Never executed: a program that comes here is undefined."""
+    """Never executed: reaching it is undefined behaviour."""
 
 
 POISON = OpaqueAttr("#ub.poison")

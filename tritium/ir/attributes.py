@@ -123,7 +123,7 @@ class FloatAttr(Attribute):
 
 
 class StringAttr(Attribute):
-    """`"text"`, seldom with a type: `"text" : i32`. Bytes that are no UTF-8 are kept as lone surrogates."""
+    """`"text"`, rarely with a type: `"text" : i32`. Bytes that are no UTF-8 are kept as lone surrogates."""
 
     __slots__ = ("type", "value")
     value: str

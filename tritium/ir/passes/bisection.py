@@ -18,7 +18,7 @@ __all__ = ["Bisection", "bisect"]
 
 @dataclass(frozen=True)
 class Bisection:
-    """What `bisect` found: the pass (its number counts turns of passes from 1) and, where known, the rewrite in it.
+    """What `bisect` found: the pass (its number counts executed passes from 1) and, where known, the rewrite in it.
 
     `change` says on which operation and by which equation; `before` and `after` are the IR's text around it.
     """
