@@ -21,8 +21,8 @@ from ..llvm.operations import (
     overflow_flags,
     shift_amount,
 )
+from .constant_offsets import add_offsets, multiply_offsets
 from .context import FunctionContext, elementwise, elementwise_several, lowers
-from .offsets import product, sum_of
 from .types import bit_width, literal, llvm_type, mangled, registers_of, types_of
 
 __all__: list[str] = []
@@ -50,7 +50,7 @@ def _integer(e: FunctionContext, op: Any) -> None:
     if type(op) is arith.MulI and not overflow_flags(op) and _has_other_half(op, tt.MulhiUI):
         elementwise(e, op, lambda a, b: _halves(e, a, b)[0])
         return
-    write = {arith.AddI: sum_of, arith.MulI: product}.get(type(op))
+    write = {arith.AddI: add_offsets, arith.MulI: multiply_offsets}.get(type(op))
     if write is not None and not overflow_flags(op) and width > 1:
         elementwise(e, op, lambda a, b: write(e, width, a, b))
         return

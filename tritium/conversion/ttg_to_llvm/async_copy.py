@@ -24,9 +24,9 @@ from ...support import UnsupportedOperation
 from ...support.dataclasses import replace
 from .context import FunctionContext, lowers
 from .memory import load_parts, vector_groups
+from .packing import constant_bits
 from .shared_access import owner, store_access, to_memory
 from .shared_memory import Buffer, buffer_of
-from .words import constant_bits
 
 __all__: list[str] = []
 

@@ -29,10 +29,10 @@ from ..llvm.branches import op_where
 from .context import FunctionContext, lowers
 from .convert_layout import wait_for
 from .memory import first_holder, vector_groups
-from .sharing import bind_shared
+from .packing import pack, unpack
+from .replicated_results import bind_replicated
 from .types import bit_width, byte_width, llvm_type
 from .warp import bits_of, from_bits
-from .words import pack, unpack
 
 __all__: list[str] = []
 
@@ -217,7 +217,7 @@ def _rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
         if used:
             values.update(zip(group, unpack(e, old, ty, kind.width)))
     order.fence_after()
-    order.after(used and bind_shared(e, op, values, holder))
+    order.after(used and bind_replicated(e, op, values, holder))
 
 
 def _by_llvm(
@@ -249,7 +249,7 @@ def _cas(e: FunctionContext, op: tt.AtomicCAS) -> None:
         (old,) = _emit(e, line, kind, addresses[r], words, conditions[r], True)
         values[r] = from_bits(e, ty, old)
     order.fence_after()
-    order.after(bool(op.result.users) and bind_shared(e, op, values, holder))
+    order.after(bool(op.result.users) and bind_replicated(e, op, values, holder))
 
 
 # -- loads, stores, polls ---------------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def _ordered_load(e: FunctionContext, op: Any, mask: Value | None) -> None:
         words = _emit(e, line, kind, addresses[r], [], conditions[r], True)
         values[r] = _element(e, ty, words[0], kind)
     order.fence_after()
-    order.after(bool(op.result.users) and bind_shared(e, op, values, holder))
+    order.after(bool(op.result.users) and bind_replicated(e, op, values, holder))
 
 
 def _moved(ty: Type) -> _Instruction:
@@ -324,7 +324,7 @@ def _poll(e: FunctionContext, op: tt.AtomicPoll) -> None:
     for (r,) in groups:
         values[r] = _wait(e, op, ty, addresses[r], wanted[r], conditions[r], end)
     order = _Order(e, op, 1)
-    order.after(bool(op.result.users) and bind_shared(e, op, values, holder))
+    order.after(bool(op.result.users) and bind_replicated(e, op, values, holder))
 
 
 def _nanoseconds(e: FunctionContext) -> str:

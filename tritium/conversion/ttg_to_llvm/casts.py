@@ -15,8 +15,8 @@ from ...support import UnsupportedOperation
 from ...support.lazy import LazyModule
 from ..llvm.integers import PRECISION, fit_for_rounding
 from ..llvm.operations import CASTS, MIN_MAX
+from .constant_offsets import extend_offset
 from .context import FunctionContext, elementwise, lowers
-from .offsets import extended
 from .types import bit_width, is_float, literal, llvm_type, mangled
 
 __all__ = ["DIRECTIONS", "resize"]
@@ -30,7 +30,7 @@ def _integer_cast(e: FunctionContext, op: Any) -> None:
     if name == "trunc":
         elementwise(e, op, lambda a: e.op(f"trunc i{before} {a} to i{after}"))
     else:
-        elementwise(e, op, lambda a: extended(e, name, a, before, after))
+        elementwise(e, op, lambda a: extend_offset(e, name, a, before, after))
 
 
 @lowers(arith.IndexCast, arith.IndexCastUI)

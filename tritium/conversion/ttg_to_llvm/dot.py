@@ -1,10 +1,10 @@
-"""Matrix products: by tensor cores where the result has their layout, else by multiply and add in each thread.
+"""`tt.dot`: by MMA instructions where the result has an MMA layout, else by FMAs in each thread.
 
     d[m, n] = fma(a[m, K - 1], b[K - 1, n], … fma(a[m, 0], b[0, n], c[m, n]))
 
-A blocked result needs no other thread's registers: its operands' layouts give each thread all of K for its rows and
-columns. Sums of f16 and bf16 are kept as f32 and rounded once, at the end; where multiplying and adding must not be
-fused, each product is rounded.
+A blocked result needs no registers of other threads: the layouts of its operands give each thread all of K for its rows
+and columns. f16 and bf16 are accumulated in f32 and rounded once, at the end; without FP fusion, each product is
+rounded.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _multiply_and_add(e: FunctionContext, op: Any) -> list[str]:
     try:
         steps = plan_fma(e.layout(op.a), e.layout(op.b), e.layout(op.d))
     except ValueError as error:
-        raise UnsupportedOperation(op, f"has operands that are not where they are multiplied: {error}") from None
+        raise UnsupportedOperation(op, f"has operands that are not in the threads that need them: {error}") from None
     ty = _computed_in(op)
     a, b = (_widened(e, op, v.type.element, ty, e(v)) for v in (op.a, op.b))
     result = op.d.type.element
@@ -56,20 +56,20 @@ def _multiply_and_add(e: FunctionContext, op: Any) -> list[str]:
 
 
 def _interleaved(steps: list[FmaStep]) -> list[tuple[int, int, int]]:
-    """(register of d, of a, of b) of all products: those of one k after the other, so that none waits for another."""
+    """(register of d, of a, of b) of all FMAs, by k, so that consecutive FMAs are independent."""
     return [(s.d, s.a[k], s.b[k]) for k in range(len(steps[0].a)) for s in steps]
 
 
 def _computed_in(op: Any) -> Type:
-    """The type products are summed in."""
+    """The accumulator type."""
     types = [v.type.element for v in (op.a, op.b, op.d)]
     result = types[-1]
     if isinstance(result, IntegerType):
         if any(ty.width > result.width for ty in types):
-            raise UnsupportedOperation(op, f"of {types[0]} and {types[1]} does not fit a sum of {result}")
+            raise UnsupportedOperation(op, f"of {types[0]} and {types[1]} does not fit the accumulator type {result}")
         return result
     if any(ty.width > max(result.width, 32) for ty in types) or any(ty.width < 16 for ty in types):
-        raise UnsupportedOperation(op, f"of {types[0]} and {types[1]} with a sum of {result} is not supported")
+        raise UnsupportedOperation(op, f"of {types[0]} and {types[1]} with accumulator type {result} is not supported")
     return f64 if result is f64 else f32
 
 
@@ -86,7 +86,7 @@ def _widened(e: FunctionContext, op: Any, source: Type, to: Type, parts: list[st
 
 
 def _narrowed(e: FunctionContext, source: Type, to: Type, part: str) -> str:
-    """A sum rounded to the type of the result."""
+    """The accumulator rounded to the type of the result."""
     return part if source is to else e.op(f"fptrunc {llvm_type(source)} {part} to {llvm_type(to)}")
 
 

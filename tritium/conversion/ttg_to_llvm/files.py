@@ -1,6 +1,6 @@
-"""In which file an operation is lowered, so that a kernel imports the files it needs and no others.
+"""The module that lowers each operation, so that a compile imports only the modules it needs.
 
-An operation without a row here is found, too, but by importing all of them.
+An operation without a row here is found, too, by importing all modules.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ FILES = {
         arith.fptosi arith.fptoui tt.fp_to_fp arith.extf arith.truncf arith.convertf arith.bitcast tt.bitcast
         tt.int_to_ptr tt.ptr_to_int
     """,
+    "cluster": "ttng.cluster_arrive ttng.cluster_wait ttng.cluster_barrier nvg.cluster_id",
     "convert_layout": "ttg.convert_layout ttg.barrier gpu.barrier",
     "debug": "tt.assert tt.print",
     "dot": "tt.dot",
@@ -32,7 +33,9 @@ FILES = {
     "fp4": "ttg.fp4_to_fp",
     "gather": "tt.gather",
     "histogram": "tt.histogram",
-    "inline_asm": "tt.extern_elementwise tt.elementwise_inline_asm tt.map_elementwise tt.map_elementwise.return",
+    "inline_asm": """
+        tt.extern_elementwise tt.elementwise_inline_asm ttg.inline_asm tt.map_elementwise tt.map_elementwise.return
+    """,
     "local_atomics": "ttg.local_atomic_scatter_rmw",
     "math": """
         math.exp math.exp2 math.expm1 math.log math.log2 math.log10 math.log1p math.sin math.cos math.tan
@@ -41,19 +44,17 @@ FILES = {
         math.ceil math.floor math.trunc math.round math.roundeven math.copysign math.fma math.ctpop math.absi
         math.ctlz math.cttz
     """,
+    "math_extended": """
+        arith.subui_extended math.isnan math.isinf math.isfinite math.isnormal math.clampf math.sincos math.fpowi
+    """,
     "mbarrier": """
         ttng.init_barrier ttng.inval_barrier ttng.barrier_expect ttng.arrive_barrier ttng.wait_barrier
         ttng.async_copy_mbarrier_arrive ttng.fence_async_shared ttng.fence_mbarrier_init_release_cluster
-        ttng.cluster_arrive ttng.cluster_wait ttng.cluster_barrier
     """,
     "memory": "tt.addptr tt.load tt.store",
     "program": """
         tt.get_program_id tt.get_num_programs ttg.global_scratch_alloc ttg.warp_id nvvm.barrier
-        tt.grid_dependency_wait tt.grid_dependency_launch_dependents ub.unreachable
-    """,
-    "rare": """
-        arith.subui_extended math.isnan math.isinf math.isfinite math.isnormal math.clampf math.sincos
-        math.fpowi nvg.cluster_id ttg.predicate_stage ttg.inline_asm
+        tt.grid_dependency_wait tt.grid_dependency_launch_dependents ub.unreachable ttg.predicate_stage
     """,
     "reduce": "tt.reduce.return tt.scan.return tt.reduce",
     "scan": "tt.scan",
@@ -72,8 +73,8 @@ FILES = {
         ttng.async_tma_copy_global_to_local ttng.async_tma_copy_local_to_global ttng.async_tma_reduce
         ttng.async_tma_store_wait
     """,
-    "tma_rows": "ttng.async_tma_gather ttng.async_tma_scatter",
-    "warp_group": "ttng.warp_group_dot ttng.warp_group_dot_wait",
+    "tma_gather": "ttng.async_tma_gather ttng.async_tma_scatter",
+    "wgmma": "ttng.warp_group_dot ttng.warp_group_dot_wait",
     "warp_specialize": "ttg.warp_specialize ttg.warp_yield ttg.warp_return",
 }
-"""The operations (by name, with spaces between) that a file registers lowerings of."""
+"""Module -> the operations (names separated by spaces) that it registers lowerings of."""

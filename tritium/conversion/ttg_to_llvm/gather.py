@@ -13,7 +13,7 @@ from ...layout.gather import Gathering, index_blocks, index_numbers
 from ...layout.reduction import placed
 from ...support import UnsupportedOperation
 from ..llvm.branches import guarded
-from .combining import neighbour, register_index, thread_index, within
+from .combine_region import neighbour, register_index, thread_index, within
 from .context import FunctionContext, lowers
 from .convert_layout import wait_for
 from .positions import linear_image, thread_of

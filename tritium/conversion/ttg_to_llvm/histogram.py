@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...dialects import tt
 from ...ir import Type, element_type, i32
 from ..llvm.branches import guarded
-from .combining import neighbour, within
+from .combine_region import neighbour, within
 from .context import FunctionContext, lowers
 from .convert_layout import wait_for
 from .positions import positions

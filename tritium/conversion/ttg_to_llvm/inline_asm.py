@@ -1,11 +1,12 @@
-"""What a kernel brings itself: inline PTX, functions of libraries, and functions applied element by element."""
+"""Inline PTX, calls of library functions, and `tt.map_elementwise`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from ...dialects import tt
+from ...dialects import tt, ttg
+from ...dialects.ttg_memory import MemDescType
 from ...ir import TensorType, Type
 from ...support import UnsupportedOperation
 from ...support.patterns import pattern
@@ -13,7 +14,7 @@ from ..llvm.control import lower_region
 from .context import FunctionContext, elementwise, lowers
 from .types import bit_width, llvm_type, types_of
 
-__all__ = ["users_asm"]
+__all__ = ["emit_user_asm"]
 
 
 @lowers(tt.ExternElementwise)
@@ -27,15 +28,15 @@ def _library(e: FunctionContext, op: tt.ExternElementwise) -> None:
 # -- inline PTX ---------------------------------------------------------------------------------------------------
 
 
-def users_asm(e: FunctionContext, op: Any, operands: Sequence[tuple[str, str]], struct: str) -> str:
-    """The text that a program brings; where it has no effects it may still read memory."""
+def emit_user_asm(e: FunctionContext, op: Any, operands: Sequence[tuple[str, str]], struct: str) -> str:
+    """The user's inline assembly; pure assembly may still read memory."""
     attributes = "" if op.pure else " #1"
     return e.asm(op.asm_string, op.constraints.replace(" ", ""), operands, struct, not op.pure, attributes)
 
 
 @lowers(tt.InlineAsm)
 def _inline_asm(e: FunctionContext, op: tt.InlineAsm) -> None:
-    """The text once for each group of `packed_element` registers; the last group is filled up with anything."""
+    """The text once for each group of `packed_element` registers; the last group is padded with poison."""
     pack = op.packed_element
     count = len(types_of(op.results[0].type))
     _check_operands(op)
@@ -55,7 +56,7 @@ _NUMBERED = pattern(r"\$\$|\$\{?(\d+)")
 
 
 def _check_operands(op: tt.InlineAsm) -> None:
-    """UnsupportedOperation where constraints, operands and the numbers in the text are not the same in number."""
+    """UnsupportedOperation where the numbers of constraints, operands and placeholders in the text differ."""
     letters = [c for c in op.constraints.replace(" ", "").split(",") if c and not c.startswith("~")]
     outputs = sum(c.startswith("=") for c in letters)
     for what, stated, values in (
@@ -104,7 +105,7 @@ def _asm_once(e: FunctionContext, op: tt.InlineAsm, operands: list[tuple[str, st
         shapes.append((each, op.packed_element // each, llvm_type(result.type)))
     types = [ty if each == 1 else f"<{each} x {ty}>" for each, n, ty in shapes for _ in range(n)]
     struct = types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
-    value = users_asm(e, op, operands, struct)
+    value = emit_user_asm(e, op, operands, struct)
     registers = iter([value] if len(types) == 1 else e.fields(struct, value, len(types)))
     out = []
     for each, n, ty in shapes:
@@ -153,3 +154,18 @@ def _return(e: FunctionContext, op: Any) -> None:
     label, edges = e.joins[-1]
     edges.append(([e.scalar(v) for v in op.values], e.block))
     e.stmt(f"br label %{label}")
+
+
+@lowers(ttg.InlineAsm)
+def _thread_asm(e: FunctionContext, op: ttg.InlineAsm) -> None:
+    """Once per thread: its operands are all elements that the thread holds, or the address of a buffer."""
+    operands = []
+    for value in op.args:
+        pairs = list(zip(types_of(value.type), e(value)))
+        operands += pairs[:1] if isinstance(value.type, MemDescType) else pairs
+    types = [ty for result in op.results for ty in types_of(result.type)]
+    struct = "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
+    value = emit_user_asm(e, op, operands, struct)
+    parts = iter([value] if len(types) == 1 else e.fields(struct, value, len(types)))
+    for result in op.results:
+        e.bind(result, [next(parts) for _ in types_of(result.type)])

@@ -1,13 +1,13 @@
-"""Barriers in shared memory (mbarrier), which asynchronous copies report to; fences; the blocks of a cluster.
+"""mbarriers, which asynchronous copies signal, and proxy fences.
 
     ttng.init_barrier %b, 1              one thread:    mbarrier.init.shared::cta.b64 [%b], 1;
     ttng.barrier_expect %b, 4096, %p     one thread:    @%p mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b], 4096;
     ttng.wait_barrier %b, %phase         every thread:  mbarrier.try_wait.parity … until the phase has ended
     ttng.fence_async_shared              every thread:  fence.proxy.async.shared::cta;
 
-What one thread does in the name of all comes behind what the others did before: `insert-barriers` sees to that. Where
-blocks of a cluster share a barrier, it is in the memory of the first of them. Before sm_90 there is no `try_wait`; a
-thread then asks again and again. Source: PTX ISA 8.7, sections 9.7.13.15 and 9.7.13.4.
+`insert-barriers` orders the operations of the elected thread after those of the others. Where the CTAs of a cluster
+share a barrier, it is in the memory of the first of them. Before sm_90 there is no `try_wait`; a thread then polls.
+Source: PTX ISA 8.7, sections 9.7.13.15 and 9.7.13.4.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MEMORY = "~{memory}"
 
 
 def elected(e: FunctionContext, warps: int = 1) -> str:
-    """True in one thread of each of the first `warps` warps; the assembler sees that it is the same thread always."""
+    """True in one thread of each of the first `warps` warps; the assembler knows that it is always the same thread."""
     chosen = e.call("{ i32, i1 }", "llvm.nvvm.elect.sync", ("i32", "-1"), attributes=" #1")
     (leads,) = e.fields("{ i32, i1 }", chosen, 2)[1:]
     if warps >= e.num_warps:
@@ -37,7 +37,7 @@ def elected(e: FunctionContext, warps: int = 1) -> str:
 
 
 def one_thread(e: FunctionContext) -> str:
-    """True in one thread of the block; before sm_90 nothing is elected."""
+    """True in one thread of the CTA; before sm_90 without `elect.sync`."""
     return elected(e) if e.module.capability >= 90 else e.op(f"icmp eq i32 {e.thread}, 0")
 
 
@@ -66,7 +66,7 @@ def leads(e: FunctionContext, value: Value) -> str:
 
 
 def barrier_address(e: FunctionContext, value: Value) -> tuple[str, str]:
-    """`space, address`: of a barrier, in the memory of the block or, where several share it, of the cluster."""
+    """`space, address`: of a barrier, in the memory of the CTA or, if CTAs share it, of the cluster."""
     near = e.op(f"ptrtoint ptr addrspace(3) {e(value)[0]} to i32")
     mask = blocks_sharing(value)
     if not mask or e.block_id == "0":
@@ -155,7 +155,7 @@ def _arrive(e: FunctionContext, op: ttng.ArriveBarrier) -> None:
 
 @lowers(ttng.WaitBarrier)
 def _wait(e: FunctionContext, op: ttng.WaitBarrier) -> None:
-    """A thread that need not wait jumps over the loop; the others, of a barrier that blocks share, do not wait."""
+    """A thread whose predicate is false skips the loop; CTAs that do not own a shared barrier do not wait."""
     condition = guarded(e, "true", leads(e, op.alloc)) if op.pred is None else _needs(e, op)
     if condition == "false":
         return
@@ -191,7 +191,7 @@ def _copies_arrive(e: FunctionContext, op: ttng.AsyncCopyMbarrierArrive) -> None
     e.asm(f"cp.async.mbarrier.arrive{kind}.shared::cta.b64 [$0];", f"r,{MEMORY}", [("i32", at)])
 
 
-# -- fences and the cluster -----------------------------------------------------------------------------------------
+# -- fences ----------------------------------------------------------------------------------------------------------
 
 
 @lowers(ttng.FenceAsyncShared)
@@ -202,18 +202,3 @@ def _fence(e: FunctionContext, op: ttng.FenceAsyncShared) -> None:
 @lowers(ttng.FenceMBarrierInitReleaseCluster)
 def _fence_init(e: FunctionContext, op: ttng.FenceMBarrierInitReleaseCluster) -> None:
     e.asm("@$0 fence.mbarrier_init.release.cluster;", f"b,{MEMORY}", [("i1", one_thread(e))])
-
-
-@lowers(ttng.ClusterArrive)
-def _cluster_arrive(e: FunctionContext, op: ttng.ClusterArrive) -> None:
-    e.asm(f"barrier.cluster.arrive{'.relaxed' if op.relaxed else ''}.aligned;", MEMORY, [])
-
-
-@lowers(ttng.ClusterWait)
-def _cluster_wait(e: FunctionContext, op: ttng.ClusterWait) -> None:
-    e.asm("barrier.cluster.wait.aligned;", MEMORY, [])
-
-
-@lowers(ttng.ClusterBarrier)
-def _cluster_barrier(e: FunctionContext, op: ttng.ClusterBarrier) -> None:
-    e.cluster_barrier(bool(op.relaxed))

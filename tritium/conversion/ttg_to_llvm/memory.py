@@ -25,8 +25,8 @@ from ...layout.views import registers_in
 from ...support import UnsupportedOperation
 from ...support.dataclasses import dataclass
 from .context import FunctionContext, elementwise, lowers
+from .packing import constant_bits, pack, unpack, word_bits
 from .types import byte_width, llvm_type
-from .words import constant_bits, pack, unpack, word_bits
 
 __all__ = ["first_holder", "load_parts", "lower_store", "vector_groups"]
 

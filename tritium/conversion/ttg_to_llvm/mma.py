@@ -1,15 +1,15 @@
-"""Products by tensor cores: `mma.sync` (version 2 of NVIDIA's matrix instructions), PTX ISA 8.7, section 9.7.14.5.
+"""Tensor core MMAs: `mma.sync` (version 2 of NVIDIA's matrix instructions), PTX ISA 8.7, section 9.7.14.5.
 
     mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, {b0, b1}, {c0, c1, c2, c3};
 
 Which registers of the tensors are operands of which instruction is planned from their layouts (`layout.mma`);
 here elements become the 32-bit registers that instructions take: two halves, four bytes, one tf32 in each.
 
-The instructions of one place of the result follow each other along K, each adding to the sum of those before. Between
-them stand those of all other places, so that no instruction waits for the one in front of it.
+The instructions of one tile of the result accumulate along K in order; those of all other tiles are interleaved, so
+that no instruction waits for its predecessor.
 
-`maxNumImpreciseAcc` bounds how many products of fp8 are summed where sums lose bits: the tensor cores' sums of fp8
-products are narrower than f32. Where K is longer than the bound, partial sums start from zero and are added as f32.
+`maxNumImpreciseAcc` bounds the number of fp8 products accumulated with reduced precision: the tensor cores accumulate
+fp8 in fewer bits than f32. Where K is longer than the bound, partial accumulators start from zero and are added as f32.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["INSTRUCTIONS", "Instruction", "instruction_for", "mma_sync"]
 
 
 class Instruction(NamedTuple):
-    """One shape of `mma.sync`: rows and depth (all have 8 columns), the least capability that has it."""
+    """One shape of `mma.sync`: rows and depth (all have 8 columns), the minimum capability."""
 
     rows: int
     depth: int
@@ -66,12 +66,12 @@ _REGISTERS = {"f32": ("f", "float"), "f64": ("d", "double"), "i32": ("r", "i32")
 
 
 def instruction_for(e: FunctionContext, op: Any) -> Instruction:
-    """The instruction for a `tt.dot`; UnsupportedOperation where the chip has none for its types."""
+    """The instruction for a `tt.dot`; UnsupportedOperation if the target has none for its types."""
     types = tuple(str(v.type.element) for v in (op.a, op.b, op.d))
     found = INSTRUCTIONS.get(types)  # type: ignore[arg-type]
     a, b, d = types
     if found is None:
-        raise UnsupportedOperation(op, f"of {a} and {b} with a sum of {d} has no mma.sync instruction")
+        raise UnsupportedOperation(op, f"of {a} and {b} with accumulator type {d} has no mma.sync instruction")
     if e.module.capability < found.capability:
         have = f"this is compiled for sm_{e.module.capability}"
         raise UnsupportedOperation(op, f"of {a} and {b} as mma.sync needs sm_{found.capability}, {have}")
@@ -92,14 +92,14 @@ def mma_sync(e: FunctionContext, op: Any) -> list[str]:
     try:
         plan = _planned(e.layout(op.a), e.layout(op.b), e.layout(op.d), width, shape)
     except ValueError as error:
-        raise UnsupportedOperation(op, f"has operands that mma.sync cannot take: {error}") from None
+        raise UnsupportedOperation(op, f"has operands that mma.sync does not support: {error}") from None
     return _Writer(e, op, shape, width, plan).parts()
 
 
 def _larger_f64(a: LinearLayout) -> Instruction:
-    """The largest instruction of Hopper's for operands of f64: of what a thread has, 16 rows and up to 16 along K.
+    """The largest instruction of Hopper for f64 operands: 16 rows and up to 16 along K, as registers allow.
 
-    m8n8k4 is what the layouts are made for, but there it runs at a part of the speed of the larger ones.
+    The layouts are made for m8n8k4, but on Hopper it runs at a fraction of the speed of the larger ones.
     """
     moving = [tuple(v)[-2:] for v in a.bases["register"]]
     if not any(row for row, _ in moving):
@@ -108,7 +108,7 @@ def _larger_f64(a: LinearLayout) -> Instruction:
 
 
 class _Writer:
-    """The instructions of one product."""
+    """The instructions of one dot."""
 
     def __init__(self, e: FunctionContext, op: Any, shape: Instruction, width: int, plan: MmaPlan) -> None:
         self.e, self.op, self.shape, self.width, self.plan = e, op, shape, width, plan
@@ -118,7 +118,7 @@ class _Writer:
         self.ready = e.op(f"icmp eq i32 {e.op(f'and i32 {e.lane}, {plan.idle}')}, 0") if plan.idle else ""
 
     def parts(self) -> list[str]:
-        """All instructions; what is in the result's registers behind them."""
+        """Emit all instructions; the registers of the result."""
         e, sums = self.e, self.e(self.op.c)
         group = self.precise_group()
         out = list(sums)
@@ -141,12 +141,12 @@ class _Writer:
 
     @staticmethod
     def store(out: list[str], registers: Sequence[int], values: Sequence[str]) -> None:
-        """Of registers that stand for several places of an instruction, the first place counts."""
+        """Of registers that occur several times in an instruction, the first one counts."""
         for i, value in reversed(list(zip(registers, values))):
             out[i] = value
 
     def precise_group(self) -> int:
-        """How many instructions may add to one partial sum; 0 where no partial sums are needed."""
+        """The maximum number of instructions per partial accumulator; 0: no limit."""
         op, depth = self.op, self.shape.depth
         is_fp8 = isinstance(self.element, FloatType) and self.element.width == 8
         if not is_fp8 or self.result is not f32 or op.maxNumImpreciseAcc > op.a.type.shape[-1]:

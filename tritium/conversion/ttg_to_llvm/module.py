@@ -24,7 +24,7 @@ from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ..llvm.control import CONTROL, lower_for, lower_if, lower_region
 from .context import LOWERINGS, SHARED_ALIGNMENT, FunctionContext, ModuleContext, lowers
-from .order import in_order_of_use
+from .instruction_order import sink_to_first_use
 from .program import GLOBAL_SCRATCH, OFFSET, global_scratch
 from .types import types_of
 
@@ -162,7 +162,7 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
         *_thread_ids(context),
         *(f"  {line}" for line in e.entry_lines),
         *([] if e.specialization is None else _warps.parting(context, e.specialization)),
-        *in_order_of_use(e.lines),
+        *sink_to_first_use(e.lines),
         "}",
     ])  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Where a thread is in the grid, and what programs of a grid wait for."""
+"""Program ids, scratch memory, dependent launches, and predicates of pipeline stages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ...dialects import nvvm, tt, ttg, ub
 from ...ir import IntegerAttr
 from ...support import InternalError, UnsupportedOperation
 from .context import FunctionContext, lowers
+from .types import llvm_type
 
 __all__ = ["GLOBAL_SCRATCH", "OFFSET", "global_scratch", "program_id"]
 
@@ -111,3 +112,12 @@ def _dependent(e: FunctionContext, op: Any, action: str) -> None:
 @lowers(ub.Unreachable)
 def _unreachable(e: FunctionContext, op: ub.Unreachable) -> None:
     e.stmt("unreachable")
+
+
+@lowers(ttg.PredicateStage)
+def _predicate_stage(e: FunctionContext, op: ttg.PredicateStage) -> None:
+    """iv < ub - (maxStage - stage) * step"""
+    ty = llvm_type(op.iv.type)
+    distance = e.op(f"mul {ty} {e.scalar(op.step)}, {op.maxStage - op.stage}")
+    end = e.op(f"sub {ty} {e.scalar(op.ub)}, {distance}")
+    e.bind(op.result, [e.op(f"icmp slt {ty} {e.scalar(op.iv)}, {end}")])

@@ -26,9 +26,9 @@ from ...layout import LinearLayout
 from ...layout.reduction import Reduction, placed
 from ...layout.views import registers_in
 from ..llvm.branches import guarded
-from .combining import (
+from .combine_region import (
     Arrays,
-    Combining,
+    CombineRegion,
     Row,
     Rows,
     plus,
@@ -55,7 +55,7 @@ def _handed_on(e: FunctionContext, op: Any) -> None:
 @lowers(tt.Reduce)
 def _reduce(e: FunctionContext, op: tt.Reduce) -> None:
     plan = reduction_of(op)
-    combine = Combining(e, op)
+    combine = CombineRegion(e, op)
     arrays = Arrays(e, op, combine.types, plan.elements()) if plan.elements() else None
     copies = plan.axis.masks("copies")["register"]
     rows: Rows = {r: row for r, row in enumerate(combine.rows()) if not r & copies}
@@ -71,7 +71,7 @@ def _reduce(e: FunctionContext, op: tt.Reduce) -> None:
     combine.bind(_as_result(plan, rows, target))
 
 
-def _combine_steps(e: FunctionContext, combine: Combining, plan: Reduction, rows: Rows) -> int:
+def _combine_steps(e: FunctionContext, combine: CombineRegion, plan: Reduction, rows: Rows) -> int:
     """Combine registers and lanes, in place; the mask of the lanes' bits."""
     lanes = 0
     steps = list(plan.steps)
@@ -110,7 +110,7 @@ _REDUX_FLOAT = {
 }
 
 
-def _redux(e: FunctionContext, combine: Combining, rows: Rows) -> bool:
+def _redux(e: FunctionContext, combine: CombineRegion, rows: Rows) -> bool:
     """Combine over all lanes with redux.sync where there is one (PTX ISA 8.8, 9.7.13.8): integers of at most 32 bits
     from sm_80 on, the greatest and smallest f32 on sm_100."""
     (ty, *more), capability = combine.types, e.module.capability
@@ -152,7 +152,7 @@ def _as_result(plan: Reduction, rows: Rows, target: LinearLayout | None) -> list
 
 
 def _through_memory(
-    e: FunctionContext, combine: Combining, plan: Reduction, rows: Rows, arrays: Arrays, target: LinearLayout | None
+    e: FunctionContext, combine: CombineRegion, plan: Reduction, rows: Rows, arrays: Arrays, target: LinearLayout | None
 ) -> list[Row]:
     """Partial results are written once each, and read by all threads that hold the element."""
     _write(e, combine, plan, rows, arrays)
@@ -173,7 +173,7 @@ def _through_memory(
     return _elements(e, target, reader.row)
 
 
-def _most_inside(e: FunctionContext, combine: Combining, plan: Reduction) -> int:
+def _most_inside(e: FunctionContext, combine: CombineRegion, plan: Reduction) -> int:
     """The logarithm of how many partial results a thread should hold at once.
 
     Few where the function is long, as lanes can share the work; one where the elements themselves, which are often
@@ -199,7 +199,7 @@ def _elements(e: FunctionContext, target: LinearLayout | None, row: Callable[[st
 
 
 def _of_all_blocks(
-    e: FunctionContext, combine: Combining, plan: Reduction, arrays: Arrays, target: LinearLayout | None
+    e: FunctionContext, combine: CombineRegion, plan: Reduction, arrays: Arrays, target: LinearLayout | None
 ) -> list[Row]:
     """As below, where partial results are in the shared memory of several blocks of the cluster."""
     first = plan.rest_first
@@ -211,7 +211,7 @@ def _free_lanes(target: LinearLayout) -> list[int]:
     return [i for i, c in enumerate(target.columns_of("lane")) if not c]
 
 
-def _write(e: FunctionContext, combine: Combining, plan: Reduction, rows: Rows, arrays: Arrays) -> None:
+def _write(e: FunctionContext, combine: CombineRegion, plan: Reduction, rows: Rows, arrays: Arrays) -> None:
     """Each partial result is written by one thread; by all that have it, where they have the same bits."""
     layout = placed(plan.source, plan.axis.axis, plan.rest, plan.rest_first)
     thread = thread_index(e, layout)
@@ -236,7 +236,13 @@ class _Reader:
     """
 
     def __init__(
-        self, e: FunctionContext, combine: Combining, plan: Reduction, arrays: Arrays, inside: int, shared: list[int]
+        self,
+        e: FunctionContext,
+        combine: CombineRegion,
+        plan: Reduction,
+        arrays: Arrays,
+        inside: int,
+        shared: list[int],
     ) -> None:
         self.e, self.combine, self.plan, self.arrays = e, combine, plan, arrays
         self.inside, self.shared = inside, shared

@@ -26,9 +26,9 @@ from ...layout.reduction import placed
 from ...layout.scan import Scan
 from ...support.dataclasses import dataclass
 from ..llvm.branches import guarded
-from .combining import (
+from .combine_region import (
     Arrays,
-    Combining,
+    CombineRegion,
     Row,
     Rows,
     plus,
@@ -46,7 +46,7 @@ __all__: list[str] = []
 @lowers(tt.Scan)
 def _scan(e: FunctionContext, op: tt.Scan) -> None:
     plan = scan_of(op)
-    combine = Combining(e, op)
+    combine = CombineRegion(e, op)
     arrays = Arrays(e, op, combine.types, plan.elements()) if plan.elements() else None
     parts = combine.rows()
     copies = plan.axis.masks("copies")["register"]
@@ -73,7 +73,7 @@ class _Scanning:
     """The steps of one scan; `reverse` starts from the end."""
 
     def __init__(
-        self, e: FunctionContext, combine: Combining, plan: Scan, reverse: bool, arrays: Arrays | None
+        self, e: FunctionContext, combine: CombineRegion, plan: Scan, reverse: bool, arrays: Arrays | None
     ) -> None:
         self.e, self.combine, self.plan, self.reverse, self.arrays = e, combine, plan, reverse, arrays
         self.lane_mask = sum(b.mask for b in plan.lanes)
@@ -310,7 +310,7 @@ _NEUTRAL_FLOATS = {
 }
 
 
-def _neutral(combine: Combining) -> Row | None:
+def _neutral(combine: CombineRegion) -> Row | None:
     """The row that changes nothing, for a region that is one operation; minus zero for sums, so that signs stay."""
     types: list[Type] = combine.types
     name = combine.facts.operation

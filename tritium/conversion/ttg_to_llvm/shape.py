@@ -14,8 +14,8 @@ from ...ir import TensorType
 from ...layout import LinearLayout
 from ...layout.views import registers_in, renamed_dims, reshaped
 from ...support import UnsupportedOperation
+from .constant_offsets import add_offsets
 from .context import FunctionContext, lowers
-from .offsets import sum_of
 from .positions import positions
 from .types import registers_of
 
@@ -26,7 +26,7 @@ __all__: list[str] = []
 def _make_range(e: FunctionContext, op: tt.MakeRange) -> None:
     coordinates = [row[0] for row in positions(e, e.layout(op.result))]
     if op.start:
-        coordinates = [sum_of(e, 32, c, str(op.start)) for c in coordinates]
+        coordinates = [add_offsets(e, 32, c, str(op.start)) for c in coordinates]
     e.bind(op.result, coordinates)
 
 

@@ -1,4 +1,4 @@
-"""Copies of blocks between global and shared memory by the copy engine (TMA), which a descriptor directs.
+"""TMA copies of tiles between global and shared memory, addressed by tensor descriptors.
 
     ttng.async_tma_copy_global_to_local %d[%i, %j] %buffer, %barrier, %pred
 

@@ -1,4 +1,4 @@
-"""Products by four warps together: `wgmma`, PTX ISA 8.7, section 9.7.15.
+"""Warp-group MMAs: `wgmma`, PTX ISA 8.7, section 9.7.15.
 
     ttng.warp_group_dot %a, %b, %c               wgmma.fence.sync.aligned;
                                                  wgmma.mma_async….m64n64k16.f32.f16.f16 {d0, …}, a, b, p, 1, 1, 0, 1;
@@ -7,19 +7,19 @@
                                                  wgmma.wait_group.sync.aligned 0;     unless it is asynchronous
     ttng.warp_group_dot_wait %d {pendings = 1}   wgmma.wait_group.sync.aligned 1;
 
-One product is one statement of inline assembly, with everything between its fence and its commit: sums go in and come
-out in one set of registers, and neither LLVM nor the assembler finds anything to put between the instructions, which
-would make it wait for each of them. A wait is one, too, that all values pass through which it makes valid: so nothing
-uses them too early. Operands in registers are copied inside of the statement, behind the waits in front of it: who
-computes the operands of the next product does so in other registers than those that are still being read.
+One dot is one inline assembly statement, from its fence to its commit: accumulators are tied operands, and neither
+LLVM nor the assembler can put anything between the instructions, which would serialize them. A wait is a statement,
+too, with all values that it makes valid as tied operands: so no use moves above it. Operands in registers are copied
+inside of the statement, after the preceding waits: the operands of the next dot are computed in other registers than
+those that are still being read.
 
-Matrices in shared memory are named by descriptors, planned from the linear map of their buffers (`layout.wgmma`);
+Matrices in shared memory are addressed by descriptors, planned from the linear map of their buffers (`layout.wgmma`);
 those of the next 16 or 32 bytes along K, or of further rows, differ by a constant.
 
-The first instruction of a sum that begins with zero does not add (`scale-d` is false), so that zeros need no registers.
+The first instruction on a zero accumulator does not accumulate (`scale-d` is false), so that zeros need no registers.
 
-Sums of 8-bit floats have fewer bits than f32 has. `maxNumImpreciseAcc` says how many products may be added like that:
-if K is longer, sums of so many are made one after the other, each from zero, and added as f32.
+Accumulation of 8-bit floats is less precise than f32. `maxNumImpreciseAcc` limits the number of products accumulated
+this way: if K is longer, partial accumulators of that length start from zero and are added as f32.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from ...layout.wgmma import Matrix, Tile, fragments_of_operand, fragments_of_res
 from ...support import UnsupportedOperation
 from ...support.dataclasses import dataclass, field, replace
 from .context import FunctionContext, lowers
+from .packing import constant_bits, pack, unpack
 from .positions import linear_image
 from .shared_memory import buffer_of
 from .types import bit_width, llvm_type
-from .words import constant_bits, pack, unpack
 
 __all__: list[str] = []
 
@@ -51,7 +51,7 @@ _HALVES, _BYTES = ("f16", "bf16"), ("f8E5M2", "f8E4M3FN")
 _TYPES = {("f16", "f16", "f32"), ("f16", "f16", "f16"), ("bf16", "bf16", "f32"), ("f32", "f32", "f32")}
 _TYPES |= {("i8", "i8", "i32")} | {(a, b, d) for a in _BYTES for b in _BYTES for d in ("f16", "f32")}
 
-#: Bytes that an instruction takes along K.
+#: Bytes of an instruction along K.
 _DEPTH = 32
 
 
@@ -67,36 +67,36 @@ def _warp_group_dot(e: FunctionContext, op: ttng.WarpGroupDot) -> None:
         out = _issue(e, dot, range(0, dot.k, dot.depth), sums, add, wait=not op.isAsync)
         e.bind(op.d, _elements(e, op.d, out))
         return
-    e.bind(op.d, _elements(e, op.d, _in_partial_sums(e, dot, sums, group, begins)))
+    e.bind(op.d, _elements(e, op.d, _accumulate_in_groups(e, dot, sums, group, begins)))
 
 
-def _in_partial_sums(e: FunctionContext, dot: Dot, sums: list[str], group: int, begins: bool) -> list[str]:
-    """Sums of `group` products each, from zero, that are added to `sums`; where these are zero (`begins`) the first is
-    not added.
+def _accumulate_in_groups(e: FunctionContext, dot: Dot, sums: list[str], group: int, begins: bool) -> list[str]:
+    """Partial accumulators over `group` elements of K each, from zero, that are added to `sums`; where these are zero
+    (`begins`) the first is not added.
 
-    Instructions have at most 128 columns, so that registers are left for the others.
+    Instructions have at most 128 columns, which limits the registers of partial accumulators.
     """
     use = dot.op.useC
     if use is not None:
         sums = [e.op(f"select i1 {e.scalar(use)}, float {v}, float 0.000000e+00") for v in sums]
     sums, add = list(sums), "fadd contract" if e.module.fusion else "fadd"
     jobs = [(first, part) for first in range(0, dot.k, group) for part in _parts(dot)]
-    ahead = len(sums) <= 64  # whether there are registers for two
-    flying: list[tuple[int, tuple[int, ...], list[str]]] = []
-    for n in range(len(jobs) + ahead):
+    overlap = len(sums) <= 64  # whether there are registers for two in flight
+    in_flight: list[tuple[int, tuple[int, ...], list[str]]] = []
+    for n in range(len(jobs) + overlap):
         if n < len(jobs):
             first, (part, registers) = jobs[n]
             steps = range(first, min(first + group, dot.k), dot.depth)
-            flying.append((first, registers, _issue(e, part, steps, ["poison"] * len(registers), "0", wait=False)))
-        if n >= ahead:
-            first, registers, words = flying.pop(0)
-            for r, value in zip(registers, _waited(e, words, ["float"] * len(words), len(flying))):
+            in_flight.append((first, registers, _issue(e, part, steps, ["poison"] * len(registers), "0", wait=False)))
+        if n >= overlap:
+            first, registers, words = in_flight.pop(0)
+            for r, value in zip(registers, _waited(e, words, ["float"] * len(words), len(in_flight))):
                 sums[r] = value if begins and not first else e.op(f"{add} float {sums[r]}, {value}")
     return sums
 
 
 def _parts(dot: Dot) -> list[tuple[Dot, tuple[int, ...]]]:
-    """A product of f32 as several ones of fewer columns, with the registers of the result that each is for."""
+    """The dot split into dots of fewer columns, each with its registers of the result."""
     columns = min(dot.columns, 128)
     out = []
     for (row, column), registers in dot.tiles.items():
@@ -108,7 +108,7 @@ def _parts(dot: Dot) -> list[tuple[Dot, tuple[int, ...]]]:
 
 
 def _waited(e: FunctionContext, values: Sequence[str], kinds: Sequence[str], pendings: int) -> list[str]:
-    """The values, once at most `pendings` groups of products have not finished."""
+    """The values, once at most `pendings` WGMMA groups are in flight."""
     statement = Statement(e)
     statement.results(values, kinds)
     statement.line(f"wgmma.wait_group.sync.aligned {pendings};")
@@ -137,13 +137,13 @@ def _word(value: Value) -> str:
 
 
 def _words(e: FunctionContext, value: Value) -> list[str]:
-    """The parts of a tensor as registers: narrow elements share 32 bits."""
+    """The elements of a tensor in 32-bit registers: narrow elements are packed."""
     parts = e(value)
     return parts if _word(value) == llvm_type(value.type) else pack(e, parts, value.type, 32)
 
 
 def _elements(e: FunctionContext, value: Value, words: Sequence[str]) -> list[str]:
-    """The other way round."""
+    """The inverse of `_words`."""
     return list(words) if _word(value) == llvm_type(value.type) else unpack(e, words, value.type, 32)
 
 
@@ -152,7 +152,7 @@ _CONSTRAINTS = {"float": "f", "i32": "r", "i64": "l", "double": "d", "i1": "b"}
 
 @dataclass
 class Statement:
-    """A statement of inline assembly of several lines, all results of which are its first operands, too."""
+    """An inline assembly statement of several lines; its results are tied to its first operands."""
 
     e: FunctionContext
     kinds: list[str] = field(default_factory=list)
@@ -184,11 +184,11 @@ class Statement:
         return self.e.fields(struct, found, len(self.kinds)) if len(self.kinds) > 1 else [found] * len(self.kinds)
 
 
-# -- the instructions of a product ----------------------------------------------------------------------------------
+# -- the instructions of a dot ---------------------------------------------------------------------------------------
 
 
-class Places(NamedTuple):
-    """Where the elements of a buffer are, in bytes, before swizzling: moving along both dimensions adds."""
+class ByteOffsets(NamedTuple):
+    """Byte offsets of the elements of a buffer before swizzling; offsets along both dimensions add."""
 
     matrix: Matrix
     inverse: LinearLayout
@@ -200,24 +200,24 @@ class Places(NamedTuple):
 
 @dataclass
 class InMemory:
-    """An operand in shared memory: its first descriptor (i64), and by how much those of other tiles differ."""
+    """An operand in shared memory: its first descriptor (i64), and the offsets of those of other tiles."""
 
     descriptor: str
-    places: Places
+    places: ByteOffsets
 
     def distance(self, row: int, column: int) -> int:
-        """In 16 bytes, as descriptors count."""
+        """In units of 16 bytes, as in descriptors."""
         return self.places(row, column) // 16
 
     @property
     def mn_major(self) -> bool:
-        """Whether neighbours in memory are neighbours along M or N."""
+        """Whether the operand is contiguous along M or N."""
         return self.places.matrix.mn_major
 
 
 @dataclass
 class InRegisters:
-    """An operand in registers: four words for each tile."""
+    """An operand in registers: four words per tile."""
 
     words: dict[Tile, list[str]]
     kind: str
@@ -225,7 +225,7 @@ class InRegisters:
 
 @dataclass
 class Dot:
-    """A product as instructions: `tiles` of the result with their registers; the sizes of an instruction."""
+    """A planned dot: `tiles` of the result with their registers; the shape of an instruction."""
 
     op: Any
     tiles: dict[Tile, tuple[int, ...]]
@@ -236,7 +236,7 @@ class Dot:
 
     @property
     def k(self) -> int:
-        """The length of the sums."""
+        """The size of the dot along K."""
         return int(self.op.a.type.shape[-1])
 
     @property
@@ -266,20 +266,20 @@ def _planned(e: FunctionContext, op: Any) -> Dot:
         raise UnsupportedOperation(op, f"needs sm_90, this is compiled for sm_{e.module.capability}")
     if types not in _TYPES or (a == "f32" and op.inputPrecision is not InputPrecision.tf32):
         precision = f" in the precision {op.inputPrecision.name}" if a == "f32" else ""
-        raise UnsupportedOperation(op, f"of {a} and {b} with a sum of {d}{precision} has no wgmma instruction")
+        raise UnsupportedOperation(op, f"of {a} and {b} with accumulator type {d}{precision} has no wgmma instruction")
     layout = op.d.type.encoding
     if len(op.d.type.shape) != 2:
-        raise UnsupportedOperation(op, "of several products at a time has no wgmma instruction")
+        raise UnsupportedOperation(op, "of batched operands has no wgmma instruction")
     columns, depth = layout.instrShape[1], 8 * _DEPTH // op.a.type.element.width
     try:
         tiles = fragments_of_result(e.layout(op.d), layout.warpsPerCTA, columns)
         on_a = _in_registers(e, op, depth) if isinstance(op.a.type, TensorType) else _in_memory(e, op, 0, 64, depth)
         dot = Dot(op, tiles, columns, depth, on_a, _in_memory(e, op, 1, columns, depth))
     except ValueError as error:
-        raise UnsupportedOperation(op, f"has operands that wgmma cannot take: {error}") from None
+        raise UnsupportedOperation(op, f"has operands that wgmma does not support: {error}") from None
     for name, m in (("a", dot.a), ("b", dot.b)):
         if isinstance(m, InMemory) and m.mn_major and a not in _HALVES:
-            raise UnsupportedOperation(op, f"needs operand {name} with neighbours along K, as it is of {a}")
+            raise UnsupportedOperation(op, f"needs a K-major operand {name}, as its element type is {a}")
     return dot
 
 
@@ -299,7 +299,7 @@ def _in_memory(e: FunctionContext, op: Any, index: int, rows: int, depth: int) -
     value = (op.a, op.b)[index]
     buffer = buffer_of(e, op, value)
     matrix: Matrix = plan_matrix(buffer.layout, index, rows, depth, buffer.bits)
-    places = Places(matrix, buffer.layout.pseudoinvert(), buffer.bits // 8)
+    places = ByteOffsets(matrix, buffer.layout.pseudoinvert(), buffer.bits // 8)
     base = e.op(f"ptrtoint ptr addrspace(3) {buffer.base} to i32")
     start = _start(buffer.start, places, value.type.shape)
     if start:
@@ -313,19 +313,19 @@ def _in_memory(e: FunctionContext, op: Any, index: int, rows: int, depth: int) -
     return InMemory(descriptor, places)
 
 
-def _start(start: Sequence[str], places: Places, shape: Sequence[int]) -> int:
-    """Where a part of a buffer begins, in bytes; other elements of it are further by their own places."""
+def _start(start: Sequence[str], places: ByteOffsets, shape: Sequence[int]) -> int:
+    """The byte offset of a subview of a buffer; the offsets of its elements are added."""
     if not all(v.isdigit() for v in start):
-        raise ValueError("a part of a buffer that is chosen at run time")
+        raise ValueError("a subview with dynamic offsets")
     row, column = (int(v) for v in start)
     reached = places(shape[0] - 1, 0) | places(0, shape[1] - 1)
     first = places(row, column)
     if first & reached or first % 16:
-        raise ValueError(f"a part of a buffer that begins at row {row} and column {column}")
+        raise ValueError(f"a subview at row {row} and column {column}")
     return first
 
 
-def _between_groups(e: FunctionContext, op: Any, index: int, places: Places) -> str:
+def _between_groups(e: FunctionContext, op: Any, index: int, places: ByteOffsets) -> str:
     """How far the matrix of this warp group is from that of the first, in 16 bytes; i32."""
     moved = []
     for number, vector in enumerate(e.layout(op.d).bases["warp"]):
@@ -338,7 +338,7 @@ def _between_groups(e: FunctionContext, op: Any, index: int, places: Places) -> 
 
 
 def _warp_of_group(e: FunctionContext) -> str:
-    """The number of this warp, read from its first lane, so that the assembler knows it to be the same in all."""
+    """The id of this warp, broadcast from its first lane, so that the assembler knows it to be uniform."""
     operands = f"i32 -1, i32 {e.warp}, i32 0, i32 31"
     call = f"call i32 @llvm.nvvm.shfl.sync.idx.i32({operands}) #1"
     e.module.declare("declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32) #1")
@@ -351,7 +351,7 @@ def _warp_of_group(e: FunctionContext) -> str:
 
 
 def _issue(e: FunctionContext, dot: Dot, steps: Sequence[int], sums: Sequence[str], add: str, wait: bool) -> list[str]:
-    """The sums and the products of some steps along K; `add`: whether sums count, or products alone."""
+    """Emit the instructions for some steps along K; `add`: whether the first accumulates (`scale-d`)."""
     s = Statement(e)
     s.results(sums, [_word(dot.op.d)] * len(sums))
     s.line("{")
@@ -379,7 +379,7 @@ def _issue(e: FunctionContext, dot: Dot, steps: Sequence[int], sums: Sequence[st
 
 
 def _copies(s: Statement, a: InRegisters, steps: Sequence[int]) -> dict[Tile, list[str]]:
-    """Registers inside of the statement with the words of an operand."""
+    """Copy the words of an operand to registers declared inside the statement."""
     needed = {tile: words for tile, words in a.words.items() if tile[1] in steps}
     names = (f"w{i}" for i in range(4 * len(needed)))
     s.line(f".reg .b32 w<{4 * len(needed)}>;")
@@ -394,7 +394,7 @@ def _copies(s: Statement, a: InRegisters, steps: Sequence[int]) -> dict[Tile, li
 
 
 def _precise_group(op: Any, depth: int) -> int:
-    """How many products may be added by instructions alone; 0 where all of them."""
+    """The maximum number of products accumulated by the instructions alone; 0: no limit."""
     element = op.a.type.element
     if not isinstance(element, FloatType) or element.width != 8 or op.d.type.element is not f32:
         return 0

@@ -280,7 +280,7 @@ def test_views_of_buffers() -> None:
 def test_what_has_no_instruction() -> None:
     for dtypes, a, b, words in (
         (("fp32", "fp32", "f32"), buffer(128, False, 32), buffer(128, True, 32), "in the precision ieee"),
-        (("i8", "i8", "i32"), buffer(128, False, 8), buffer(64, False, 8), "needs operand b with neighbours along K"),
+        (("i8", "i8", "i32"), buffer(128, False, 8), buffer(64, False, 8), "needs a K-major operand b"),
     ):
         product = Product(dtypes, (64, 64, 128), a, b, precision=2)
         with pytest.raises(Exception, match=words) as error:

@@ -1,4 +1,4 @@
-"""Rows of a matrix by their numbers, moved by the copy engine: since sm_100.
+"""Gather and scatter of matrix rows by index, by TMA: since sm_100.
 
     ttng.async_tma_gather %d[%rows, %j] %buffer, %barrier, %pred
 

@@ -10,7 +10,7 @@ import pytest
 from tests.example_kernels import cases
 from tests.gpu_compile.test_examples import build
 from tritium.backends.nvidia import stages
-from tritium.conversion.ttg_to_llvm import shared_access, words
+from tritium.conversion.ttg_to_llvm import packing, shared_access
 from tritium.conversion.ttg_to_llvm.context import FunctionContext, ModuleContext
 from tritium.dialects import arith  # noqa: F401
 from tritium.ir import f16, i1, i8
@@ -22,21 +22,21 @@ def e() -> FunctionContext:
 
 
 def test_all_elements_of_a_word_in_their_order_are_the_word(e: FunctionContext) -> None:
-    low, high, other, last = words.unpack(e, ["%w", "%v"], f16, 32)
-    assert words.pack(e, [low, high, other, last], f16, 32) == ["%w", "%v"]
+    low, high, other, last = packing.unpack(e, ["%w", "%v"], f16, 32)
+    assert packing.pack(e, [low, high, other, last], f16, 32) == ["%w", "%v"]
     before = len(e.lines)
-    assert not {"%w", "%v"} & set(words.pack(e, [high, low, high, other], f16, 32))
+    assert not {"%w", "%v"} & set(packing.pack(e, [high, low, high, other], f16, 32))
     assert len(e.lines) == before + 6
-    bytes_ = words.unpack(e, ["%u"], i8, 32)
-    assert words.pack(e, bytes_, i8, 32) == ["%u"] and words.pack(e, bytes_[:2], i8, 16) != ["%u"]
-    bits = words.unpack(e, ["%b"], i1, 32)  # a byte may be no 0 or 1
-    assert words.pack(e, bits, i1, 32) != ["%b"]
+    bytes_ = packing.unpack(e, ["%u"], i8, 32)
+    assert packing.pack(e, bytes_, i8, 32) == ["%u"] and packing.pack(e, bytes_[:2], i8, 16) != ["%u"]
+    bits = packing.unpack(e, ["%b"], i1, 32)  # a byte may be no 0 or 1
+    assert packing.pack(e, bits, i1, 32) != ["%b"]
 
 
 def test_so_are_words_of_shared_memory(e: FunctionContext) -> None:
     elements = shared_access._elements(e, "half", 16, ["%w", "%v"], 32)
     assert shared_access._words(e, "half", 16, elements, 32) == ["%w", "%v"]
-    assert words.pack(e, elements, f16, 32) == ["%w", "%v"]
+    assert packing.pack(e, elements, f16, 32) == ["%w", "%v"]
     assert shared_access._words(e, "half", 16, elements[1:3], 32) not in (["%w"], ["%v"])
 
 

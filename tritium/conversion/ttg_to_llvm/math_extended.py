@@ -1,23 +1,21 @@
-"""Operations that few programs hold: written in text by hand, or left by other tools."""
+"""Operations of arith and math that the language does not produce: float classification, clamp, sincos, powi."""
 
 from __future__ import annotations
 
 import math as numbers
 from typing import Any
 
-from ...dialects import arith_rare, math_rare, nvg, ttg
-from ...dialects.ttg_memory import MemDescType
+from ...dialects import arith_rare, math_rare
 from ...ir import FloatAttr, element_type, f32, f64
 from ...support import UnsupportedOperation
 from .context import FunctionContext, elementwise, elementwise_several, lowers
 from .floats import in_single
-from .inline_asm import users_asm
 from .math import library_call
-from .types import bit_width, literal, llvm_type, mangled, types_of
+from .types import bit_width, literal, llvm_type, mangled
 
 __all__: list[str] = []
 
-_LEAST_NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
+_SMALLEST_NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
 
 
 @lowers(arith_rare.SubUIExtended)
@@ -26,13 +24,13 @@ def _sub_extended(e: FunctionContext, op: arith_rare.SubUIExtended) -> None:
     elementwise_several(e, op, lambda a, b: (e.op(f"sub {ty} {a}, {b}"), e.op(f"icmp ult {ty} {a}, {b}")))
 
 
-# -- questions about floats ---------------------------------------------------------------------------------------
+# -- classification -----------------------------------------------------------------------------------------------
 
 
 def _bounds(op: Any) -> tuple[str, str, str]:
-    """LLVM's type of the operand, infinity, and the least normal number in it."""
+    """The LLVM type of the operand, infinity, and the smallest normal number in it."""
     ty: Any = element_type(op.operand.type)
-    (infinity,), (least,) = literal(FloatAttr(numbers.inf, ty)), literal(FloatAttr(_LEAST_NORMAL[str(ty)], ty))
+    (infinity,), (least,) = literal(FloatAttr(numbers.inf, ty)), literal(FloatAttr(_SMALLEST_NORMAL[str(ty)], ty))
     return llvm_type(ty), infinity, least
 
 
@@ -75,7 +73,7 @@ def _is_normal(e: FunctionContext, op: math_rare.IsNormal) -> None:
 
 
 def _single(ty: Any) -> tuple[str, str]:
-    """The type that libdevice computes in, and the ending of its functions' names."""
+    """The type that libdevice computes in, and the suffix of its function names."""
     return ("double", "") if element_type(ty) is f64 else ("float", "f")
 
 
@@ -115,35 +113,3 @@ def _power(e: FunctionContext, op: math_rare.FPowI) -> None:
         return call(base)
 
     elementwise(e, op, write)
-
-
-# -- threads ------------------------------------------------------------------------------------------------------
-
-
-@lowers(nvg.ClusterCTAId)
-def _block_of_cluster(e: FunctionContext, op: nvg.ClusterCTAId) -> None:
-    e.bind(op.result, [e.block_id])
-
-
-@lowers(ttg.PredicateStage)
-def _predicate_stage(e: FunctionContext, op: ttg.PredicateStage) -> None:
-    """iv < ub - (maxStage - stage) * step"""
-    ty = llvm_type(op.iv.type)
-    ahead = e.op(f"mul {ty} {e.scalar(op.step)}, {op.maxStage - op.stage}")
-    end = e.op(f"sub {ty} {e.scalar(op.ub)}, {ahead}")
-    e.bind(op.result, [e.op(f"icmp slt {ty} {e.scalar(op.iv)}, {end}")])
-
-
-@lowers(ttg.InlineAsm)
-def _inline_asm(e: FunctionContext, op: ttg.InlineAsm) -> None:
-    """Once a thread: its operands are all elements that the thread holds, of buffers the address."""
-    operands = []
-    for value in op.args:
-        pairs = list(zip(types_of(value.type), e(value)))
-        operands += pairs[:1] if isinstance(value.type, MemDescType) else pairs
-    types = [ty for result in op.results for ty in types_of(result.type)]
-    struct = "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
-    value = users_asm(e, op, operands, struct)
-    parts = iter([value] if len(types) == 1 else e.fields(struct, value, len(types)))
-    for result in op.results:
-        e.bind(result, [next(parts) for _ in types_of(result.type)])

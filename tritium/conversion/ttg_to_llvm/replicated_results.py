@@ -1,7 +1,7 @@
-"""One thread does it, all have the result: elements that one of several holders has worked out.
+"""Broadcast of results that one of several owners of an element has computed.
 
-Atomic operations happen once for each element, however many threads hold it. The one that did it hands the result on:
-by a shuffle where the others are lanes of its warp, else through the operation's scratch.
+An atomic operation is executed once per element, however many threads own a copy of it. That thread broadcasts the
+result: by a shuffle to lanes of its warp, else through the scratch memory of the operation.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from ...ir import TensorType, Type, element_type
 from ...layout.reduction import placed
 from ...layout.views import registers_in
 from ..llvm.branches import guarded
-from .combining import neighbour, register_index, thread_index
+from .combine_region import neighbour, register_index, thread_index
 from .context import FunctionContext
 from .convert_layout import wait_for
 from .types import registers_of
 from .warp import element_at, load_elements, load_of_block, shuffle_from, store_element
 
-__all__ = ["bind_shared"]
+__all__ = ["bind_replicated"]
 
 
-def bind_shared(e: FunctionContext, op: Any, values: dict[int, str], holder: str | None) -> bool:
-    """Give `op.result` its registers: `values` has those of elements that this thread worked out if `holder`.
+def bind_replicated(e: FunctionContext, op: Any, values: dict[int, str], holder: str | None) -> bool:
+    """Bind `op.result`: `values` are the elements that this thread has computed if `holder` is true.
 
-    Registers that are missing are copies of others. Whether all threads have met at a barrier on the way is returned.
+    Missing registers are copies of others. Returns whether a barrier was emitted.
     """
     ty = op.result.type
     how = shared_how(op)
@@ -66,12 +66,12 @@ def _through_memory(
         return _with_copies(e, op, read)
     block = neighbour(e, _block_copies(e, ty), 0)
     read = {r: load_of_block(e, element, element_at(e, base, element, places[r]), block) for r in values}
-    wait_for(e, "cluster")  # nobody overwrites, or leaves, what others still read
+    wait_for(e, "cluster")  # no CTA overwrites, or exits, while others still read
     return _with_copies(e, op, read)
 
 
 def _places(e: FunctionContext, ty: Type) -> list[str]:
-    """For each register the number of its element."""
+    """For each register the linear index of its element."""
     if not isinstance(ty, TensorType):
         return ["0"]
     index = placed(linear_layout_of(ty), None, (), True)
@@ -80,5 +80,5 @@ def _places(e: FunctionContext, ty: Type) -> list[str]:
 
 
 def _block_copies(e: FunctionContext, ty: Type) -> int:
-    """The bits of a block's number that make no difference to what it holds."""
+    """The bits of the CTA id that do not affect which elements it owns."""
     return linear_layout_of(ty).redundant()["block"] if isinstance(ty, TensorType) else e.module.num_ctas - 1

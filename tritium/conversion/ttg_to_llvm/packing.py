@@ -1,4 +1,4 @@
-"""Elements packed into the words that memory instructions move, and taken out of them again."""
+"""Packing of elements into the words of memory instructions, and unpacking."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["constant_bits", "pack", "unpack", "word_bits"]
 
 
 def word_bits(ty: Type, count: int) -> int:
-    """How wide the words are in which `count` elements are moved: 32 bits, less for fewer, 64 for wider elements."""
+    """The width of the words that hold `count` elements: 32 bits, less for fewer, 64 for wider elements."""
     width = max(8, bit_width(ty))
     return max(width, min(32, width * count))
 
 
 def _in_memory(e: FunctionContext, value: str, ty: Type) -> tuple[str, str]:
-    """The type and operand of an element as memory holds it: i1 is a byte, an address its number."""
+    """The type and operand of an element as stored in memory: i1 is a byte, a pointer an integer."""
     if isinstance(element_type(ty), PointerType):
         return "i64", e.op(f"ptrtoint {llvm_type(ty)} {value} to i64")
     if bit_width(ty) == 1:
@@ -72,7 +72,7 @@ def unpack(e: FunctionContext, words: Sequence[str], ty: Type, width: int) -> li
 
 
 def constant_bits(value: Value) -> int | None:
-    """The bits of a constant, the same in every element; None for what is no such constant."""
+    """The bits of a splat constant; None for other values."""
     op, ty = value.defining_op, element_type(value.type)
     number = op.splat_value() if isinstance(op, arith.Constant) else None
     if number is None:

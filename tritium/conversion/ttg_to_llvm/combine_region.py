@@ -1,7 +1,7 @@
-"""What reductions and scans have in common: rows of scalars, the region that combines them, and their arrays.
+"""The combine regions of reductions and scans, and their arrays in shared memory.
 
-A row is one operand of the region a result: what a thread has of one element. `combine(left, right)` writes the region
-for two rows, `left` for the elements that come first.
+A row has one scalar per result: a thread's values for one element. `combine(left, right)` emits the region for two
+rows, `left` for the earlier elements.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .warp import element_at, load_elements, load_of_block, select, shuffle_by, 
 
 __all__ = [
     "Arrays",
-    "Combining",
+    "CombineRegion",
     "Row",
     "Rows",
     "neighbour",
@@ -36,7 +36,7 @@ Rows = dict[int, Row]
 """By register."""
 
 
-class Combining:
+class CombineRegion:
     """The region of a `tt.reduce` or `tt.scan` `op`, and moves of its rows between lanes."""
 
     def __init__(self, e: FunctionContext, op: Any) -> None:

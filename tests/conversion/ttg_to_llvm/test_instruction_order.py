@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tritium.conversion.ttg_to_llvm.order import in_order_of_use
+from tritium.conversion.ttg_to_llvm.instruction_order import sink_to_first_use
 
 PURE = ["add i32 {}, {}", "select i1 %c, i32 {}, i32 {}", "call i32 @llvm.smax.i32(i32 {}, i32 {})"]
 PURE += [
@@ -61,7 +61,7 @@ def useful(lines: list[str]) -> list[str]:
 @pytest.mark.parametrize("case", range(200))
 def test_random_bodies(case: int, seed: int) -> None:
     lines = body(random.Random(seed))
-    found = in_order_of_use(lines)
+    found = sink_to_first_use(lines)
     lines = useful(lines)
     assert sorted(found) == sorted(lines)
     assert effects(found) == effects(lines)
@@ -88,8 +88,8 @@ def split(lines: list[str]) -> list[list[str]]:
 def test_what_nobody_uses_is_left_out() -> None:
     lines = ["  %t0 = load i32, ptr %p", "  %t1 = add i32 %t0, 1", "  %t2 = mul i32 %t1, 3", "  %t3 = add i32 %t1, 2"]
     stored = "  store i32 %t3, ptr %p"
-    assert in_order_of_use([*lines, stored, "  ret void"]) == [*lines[:2], lines[3], stored, "  ret void"]
-    assert in_order_of_use([*lines, "  ret void"]) == [lines[0], "  ret void"]
+    assert sink_to_first_use([*lines, stored, "  ret void"]) == [*lines[:2], lines[3], stored, "  ret void"]
+    assert sink_to_first_use([*lines, "  ret void"]) == [lines[0], "  ret void"]
 
 
 def test_chains_of_elements_stay_together() -> None:
@@ -97,7 +97,7 @@ def test_chains_of_elements_stay_together() -> None:
     breadth += [f"  %t{i + 4} = fadd float %t{i}, 1.0" for i in range(4)]
     breadth += [f"  store float %t{i + 4}, ptr %p{i}" for i in range(4)]
     depth = [breadth[4 * step + i] for i in range(4) for step in range(3)]
-    assert in_order_of_use([*breadth, "  ret void"]) == [*depth, "  ret void"]
+    assert sink_to_first_use([*breadth, "  ret void"]) == [*depth, "  ret void"]
 
 
 def test_what_takes_the_place_of_an_operand_does_not_wait() -> None:
@@ -106,7 +106,7 @@ def test_what_takes_the_place_of_an_operand_does_not_wait() -> None:
     steps += [f"  %t{i + 8} = fadd float %t{i + 4}, 1.0" for i in range(4)]
     stores = [f"  store float %t{i + 8}, ptr %q{i}" for i in range(4)]
     lines = [*loads, *steps, *stores, "  ret void"]
-    assert in_order_of_use(lines) == lines
+    assert sink_to_first_use(lines) == lines
 
 
 def test_what_adds_a_value_waits() -> None:
@@ -114,5 +114,5 @@ def test_what_adds_a_value_waits() -> None:
     squares = [f"  %t{i + 3} = fmul float %t{i}, %t{i}" for i in range(3)]
     sums = ["  %t6 = fadd float %t3, %t4", "  %t7 = fadd float %t6, %t5", "  store float %t7, ptr %q"]
     again = [f"  store float %t{i}, ptr %p{i}" for i in range(3)]
-    found = in_order_of_use([*loads, *squares, *sums, *again, "  ret void"])
+    found = sink_to_first_use([*loads, *squares, *sums, *again, "  ret void"])
     assert found == [*loads, *squares[:2], sums[0], squares[2], *sums[1:], *again, "  ret void"]
