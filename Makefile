@@ -12,7 +12,7 @@ export VENV
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all oracle ecosystem check format bench docs clean
+.PHONY: help demo test test-all oracle ecosystem check format bench docs docs-serve clean
 
 help:
 	@echo "make demo     compile and run the tutorial kernels, with a look at every stage"
@@ -23,7 +23,8 @@ help:
 	@echo "make check    format, lint, types, import contract, structure, ratchets, compile-time budgets"
 	@echo "make format   rewrite the sources as 'make check' wants them"
 	@echo "make bench    the table of figures in the README, measured here"
-	@echo "make docs     the pages of docs/ that come from the sources"
+	@echo "make docs     the pages of docs/ that come from the sources, and the site in build/site/html, strictly checked"
+	@echo "make docs-serve  the site on a local port, built anew while pages change"
 	@echo "make clean    remove the environment and everything built"
 
 demo:
@@ -67,6 +68,12 @@ bench:
 docs:
 	@$(PYTHON) scripts/environment.py test
 	@$(BIN)/python -m scripts.docs
+	@$(PYTHON) scripts/environment.py docs
+	@$(BIN)/python -m scripts.site build
+
+docs-serve:
+	@$(PYTHON) scripts/environment.py docs
+	@$(BIN)/python -m scripts.site serve
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Make the virtual environment that a `make` target needs; do nothing, quickly, where it is there already.
 
-    python3 scripts/environment.py demo|test|check|bench
+    python3 scripts/environment.py demo|test|check|bench|docs
 
 Needs Python >= 3.10 and nothing else: no pip, no ensurepip, no wheel. An older interpreter gets a clear message
 (this file keeps to Python 3.6 syntax for that), or hands over to a newer one found on PATH. The environment
@@ -29,6 +29,7 @@ PROFILES = {
     "test": (["test"], True),
     "check": (["dev"], False),
     "bench": (["bench"], True),
+    "docs": (["docs"], False),
 }
 
 #: The CPU build only: PyPI's Linux wheels of torch bring several GB of CUDA packages with them.

@@ -54,7 +54,7 @@ def first_sentence(text: str) -> str:
     return m[1] if m else paragraph
 
 
-_MARKUP = re.compile(r"\*(?=\w)|(?<!\w)_(?=\w)|<(?=[A-Za-z/!])|(?<=\])\(")
+_MARKUP = re.compile(r"\*(?=\w)|(?<!\w)_(?=\w)|<(?=[A-Za-z/!])|(?<=\])\(|\[(?=\w+\]\[)")
 
 
 def escape(text: str) -> str:

@@ -53,8 +53,9 @@ def _index(infos: list[PassInfo], tables: list[Table]) -> str:
     return sections(
         NOTE,
         "# Passes",
-        "Each runs on text by itself: `tritium opt FILE --passes cse,dce`. [Passes and pipelines](../passes.md) tells "
-        "how, and how to watch them; [Write a pass](../write-a-pass.md) how to make one.",
+        "Each runs on text by itself: `tritium opt FILE --passes cse,dce`. [Passes and "
+        "pipelines](../passes-and-pipelines.md) explains how, and how to watch them; [Write a "
+        "pass](../write-a-pass.md) how to make one.",
         table(("pass", "what it does", "also called"), rows),
         "## Pipelines",
         *(_pipeline(t) for t in tables),
