@@ -19,6 +19,7 @@ from tritium.tools.signature import parse_signature
 ADD = f"{EXAMPLES / 'vector_add.py'}::add_kernel"
 TYPES = "*fp32:16, *fp32:16, *fp32:16, i32:16"
 BLOCK = "BLOCK_SIZE=1024"
+pytestmark = pytest.mark.usefixtures("triton_alias")  # the command installs it
 
 
 @pytest.fixture(autouse=True)

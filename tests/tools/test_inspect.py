@@ -19,7 +19,7 @@ from tritium.tools.disasm import get_listing
 from tritium.tools.inspection import InspectOptions, main
 from tritium.tools.request import Request
 
-pytestmark = needs_ptxas
+pytestmark = [needs_ptxas, pytest.mark.usefixtures("triton_alias")]
 ADD = f"{EXAMPLES / 'vector_add.py'}::add_kernel"
 TYPES = "*fp32:16, *fp32:16, *fp32:16, i32:16, 1024"
 

@@ -46,7 +46,7 @@ def computes(tmp_path: Path) -> Callable[..., str]:
     return program
 
 
-pytestmark = [needs_cc]
+pytestmark = [needs_cc, pytest.mark.usefixtures("triton_alias")]
 
 ADD = """
   enum { N = 1000003 };

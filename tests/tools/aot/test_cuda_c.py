@@ -23,7 +23,7 @@ from tritium.tools.aot.command import compile_for_c
 from tritium.tools.compile_command import main
 from tritium.tools.request import Request, options_of, parse_target, source_of
 
-pytestmark = [needs_ptxas]
+pytestmark = [needs_ptxas, pytest.mark.usefixtures("triton_alias")]
 
 ROOT = Path(tritium.__file__).parents[1]
 ADD = "*fp32:16, *fp32:16, *fp32:16, i32, 64"

@@ -16,7 +16,7 @@ from tritium.tools.aot.interface import AotError
 from tritium.tools.aot.link import Variant, dispatcher
 from tritium.tools.link import main
 
-pytestmark = [needs_ptxas]
+pytestmark = [needs_ptxas, pytest.mark.usefixtures("triton_alias")]
 
 HINTS = ("i32:16,i32:16,i32:1", "i32,i32,i32:1", "i32,i32,i32")
 
