@@ -73,7 +73,7 @@ def _nothing(module: Operation) -> bool:
 def _keep_barriers(module: Operation) -> bool:
     """The pipeliner makes mbarriers before loops; those of a TMA load that is not pipelined stay where they are."""
     for op in module.walk():
-        if op.name == "ttng.init_barrier" and (around := op.parent_op) is not None and isinstance(around, LoopLike):
+        if op.name == "ttng.init_barrier" and isinstance(op.parent_op, LoopLike):
             remark(op, "this mbarrier is initialized in every iteration: hoist-mbarrier-lifecycle is not implemented")
     return False
 

@@ -136,7 +136,7 @@ class Order:
             return Interval(at, at)
         assert isinstance(value, BlockArgument)
         parent = value.owner.parent_op
-        if parent is not None and isinstance(parent, LoopLike):
+        if isinstance(parent, LoopLike):
             return self.of(parent)
         first = value.owner.first
         at = 0 if first is None else self.begin[first]

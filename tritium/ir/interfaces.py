@@ -14,8 +14,11 @@ of its source become which values at its target:
 
 An argument that is on no edge, such as %i, is defined by the operation itself. Operands on no edge (bounds, conditions)
 decide where control goes. `successor_values` and `predecessor_operands` follow one value along the edges of region
-branches and of branches between blocks alike. The interfaces are those of MLIR (RegionBranchOpInterface,
-LoopLikeOpInterface, BranchOpInterface).
+branches and of branches between blocks alike. MLIR has the same: RegionBranchOpInterface, LoopLikeOpInterface,
+BranchOpInterface.
+
+The regions of `tt.reduce`, `tt.scan` and `tt.map_elementwise` are functions of elements: no operand is forwarded to
+their arguments, and these operations are no region branches.
 """
 
 from __future__ import annotations
@@ -138,9 +141,9 @@ class RegionBranch(Op):
             if edge.start <= i < edge.start + len(edge.inputs)
         ]
 
-    def predecessor_operands(self, value: Value) -> list[Use] | None:
+    def predecessor_operands(self, value: OpResult | BlockArgument) -> list[Use] | None:
         """The operands that become `value`, a result or an entry argument of a region; None if none does."""
-        target = None if isinstance(value, OpResult) else value.owner.parent  # type: ignore[attr-defined]
+        target = None if isinstance(value, OpResult) else value.owner.parent
         found = [
             (edge.source, edge.start + j)
             for edge in self.edges()
@@ -220,7 +223,7 @@ class IfLike(RegionBranch):
         condition = known(self.condition) if source is self else None
         return [edges[0 if condition.value else 1]] if isinstance(condition, IntegerAttr) else edges
 
-    def predecessor_operands(self, value: Value) -> list[Use] | None:
+    def predecessor_operands(self, value: OpResult | BlockArgument) -> list[Use] | None:
         """What the blocks yield for a result."""
         if not isinstance(value, OpResult):
             return None
@@ -385,9 +388,9 @@ class CountedLoop(LoopLike):
         k = i - self.init_start if source is self else i
         return [self.body.args[k + 1], self.results[k]] if k >= 0 else []
 
-    def predecessor_operands(self, value: Value) -> list[Use] | None:
+    def predecessor_operands(self, value: OpResult | BlockArgument) -> list[Use] | None:
         """The initial and the next value; None for the induction variable."""
-        k = value.index if isinstance(value, OpResult) else value.index - 1  # type: ignore[attr-defined]
+        k = value.index if isinstance(value, OpResult) else value.index - 1
         return [(self, self.init_start + k), (self.terminator, k)] if k >= 0 else None
 
     # -- rebuilding ---------------------------------------------------------------------------------------------------

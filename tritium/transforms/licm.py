@@ -113,7 +113,7 @@ class _Hoister:
             return False
         if not as_it_is:
             self.guard(op)
-        op.move_before(self.loop)
+        op.move_before(self.loop.hoist_point)
         return True
 
     def may_move(self, op: Operation) -> bool:
@@ -137,7 +137,7 @@ class _Hoister:
     def guard(self, load: Any) -> None:
         """Mask a load by the condition that the loop runs."""
         loop: Any = self.loop
-        b = Builder(loop.parent, loop, load.loc)
+        b = Builder(loop.hoist_point.parent, loop.hoist_point, load.loc)
         mask: Value = b.add(arith.CmpI(_below(loop), loop.lb, loop.ub))
         ty = load.ptr.type
         if isinstance(ty, TensorType):

@@ -22,7 +22,6 @@ __all__ = [
     "definition",
     "has_distant_values",
     "innermost_of",
-    "is_defined_outside",
     "is_outer",
     "loops_of",
     "needed_by",
@@ -71,12 +70,6 @@ def needed_by(op: Operation) -> Iterator[Value]:
         for inner in op.walk():
             if inner is not op:
                 yield from inner.operands
-
-
-def is_defined_outside(loop: Operation, value: Value) -> bool:
-    """Whether a value is defined before a loop, and so is loop-invariant."""
-    block = value.block
-    return block is None or not loop.is_ancestor_of(block.parent_op)
 
 
 def has_distant_values(loop: Any) -> bool:

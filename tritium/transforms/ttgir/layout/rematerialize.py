@@ -70,7 +70,8 @@ def repeatable_edges(value: Value) -> list[tuple[Operation, int]] | None:
     """The operands that become `value`, where a loop can carry it, or a conditional yield it, in one more layout."""
     if isinstance(value, OpResult):
         return predecessor_operands(value) if isinstance(value.owner, IfLike) else None
-    carried = value.index and isinstance(value.owner.parent_op, CountedLoop)  # type: ignore[attr-defined]
+    block = value.block
+    carried = block is not None and isinstance(block.parent_op, CountedLoop)
     return predecessor_operands(value) if carried else None
 
 

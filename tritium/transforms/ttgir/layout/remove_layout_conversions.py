@@ -134,8 +134,8 @@ def _leave_loops(conversion: Any) -> bool:
     """Rule *invariant*."""
     place: Operation | None = None
     around = conversion.parent_op
-    while around is not None and isinstance(around, LoopLike) and not defined_in(conversion.src, around):
-        place = around
+    while isinstance(around, LoopLike) and not defined_in(conversion.src, around):
+        place = around.hoist_point
         around = around.parent_op
     if place is None or not may_change("invariant", conversion):
         return False

@@ -32,7 +32,7 @@ from typing import Any
 
 from ....dialects import arith, scf
 from ....ir import Builder, IntegerAttr, Operation, Value, constant_of, warn
-from ..loops import body_of, definition, is_defined_outside, needed_by
+from ..loops import body_of, definition, needed_by
 from .buffers import constant_i32
 from .predicates import predicate
 from .schedule import Schedule
@@ -103,7 +103,7 @@ class _Expansion:
         loop = self.loop
         self.iteration_values[0].update(zip(loop.body.args[1:], loop.init_args))
         for argument, value in zip(loop.body.args[1:], self.yielded):
-            if is_defined_outside(loop, value):
+            if loop.is_defined_outside(value):
                 for known in self.iteration_values[1:]:
                     known[argument] = value
         conditions = []
@@ -213,7 +213,7 @@ class _Expansion:
         for stage, view in enumerate(self.stage_values):
             view[old[0]] = LazyIndex(new.body.args[0], self.last - stage)
             for j, value in enumerate(self.yielded):
-                is_fixed = is_defined_outside(self.loop, value) and stage != self.last
+                is_fixed = self.loop.is_defined_outside(value) and stage != self.last
                 view[old[1 + j]] = value if is_fixed else new.body.args[1 + j]
         at = 1 + len(self.yielded)
         for value, (made, used) in cross_stage_uses.items():
