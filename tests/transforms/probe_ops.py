@@ -11,6 +11,7 @@ import numpy as np
 
 from tritium.conversion.ttg_to_llvm import memory, shared_memory
 from tritium.conversion.ttg_to_llvm.context import FunctionContext, lowers
+from tritium.conversion.ttg_to_llvm.types import llvm_type
 from tritium.dialects.tt_types import pointee_type
 from tritium.interpreter.evaluator import Buffer
 from tritium.interpreter.meanings import meaning
@@ -27,6 +28,7 @@ from tritium.ir import (
     Op,
     Operand,
     OptionalOperand,
+    PlainLoad,
     PointerAccess,
     Result,
     Type,
@@ -34,13 +36,13 @@ from tritium.ir import (
     ViewLike,
 )
 
-__all__ = ["BufferLoad", "BufferStore", "Load", "Store", "View"]
+__all__ = ["BufferLoad", "BufferStore", "DoubledLoad", "Load", "Store", "View"]
 
 _OPERANDS = "attr-dict `:` "
 
 
 class Load(
-    PointerAccess,
+    PlainLoad,
     Op,
     name="probe.load",
     traits=READ,
@@ -55,6 +57,30 @@ class Load(
     other: OptionalOperand
     cachePolicy: AnyAttr = None
     result: Result
+
+    @classmethod
+    def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
+        """The pointee type in the shape of the pointer."""
+        return [pointee_type(operands[0].type)]
+
+
+class DoubledLoad(
+    PointerAccess,
+    Op,
+    name="probe.doubled_load",
+    traits=READ,
+    assembly="$ptr (`,` $mask^)? attr-dict `:` type($ptr)",
+):
+    """result = 2 * *ptr where `mask`: a load that no copy can replace."""
+
+    accesses = (Access("ptr", READ, Memory.GLOBAL),)
+
+    ptr: Operand
+    mask: OptionalOperand
+    result: Result
+
+    # for the lowering, which it shares with `Load`
+    other = cachePolicy = None
 
     @classmethod
     def infer_types(cls, operands: list[Value], attributes: dict[str, Attribute]) -> list[Type]:
@@ -134,6 +160,11 @@ def _evaluate_load(ev: Any, op: Any, ptr: Any, *rest: Any) -> Any:
     return ev.memory.load(np.asarray(ptr), mask, other, op.result.type, 0)
 
 
+@meaning("probe.doubled_load")
+def _evaluate_doubled_load(ev: Any, op: Any, ptr: Any, mask: Any = None) -> Any:
+    return 2 * ev.memory.load(np.asarray(ptr), mask, None, op.result.type, 0)
+
+
 @meaning("probe.store")
 def _evaluate_store(ev: Any, op: Any, ptr: Any, value: Any, mask: Any = None) -> None:
     ev.memory.store(np.asarray(ptr), value, mask, op.value.type)
@@ -160,6 +191,12 @@ def _evaluate_buffer_store(ev: Any, op: Any, src: Any, buffer: Buffer) -> None:
 @lowers(Load)
 def _lower_load(e: FunctionContext, op: Load) -> None:
     e.bind(op.result, memory.load_parts(e, op, op.ptr, op.result.type))
+
+
+@lowers(DoubledLoad)
+def _lower_doubled_load(e: FunctionContext, op: DoubledLoad) -> None:
+    parts, ty = memory.load_parts(e, op, op.ptr, op.result.type), llvm_type(op.result.type)
+    e.bind(op.result, [e.op(f"fadd {ty} {v}, {v}") for v in parts])
 
 
 @lowers(Store)

@@ -16,6 +16,7 @@ from ..ir import (
     Op,
     Operand,
     OptionalOperand,
+    PlainLoad,
     PointerAccess,
     Result,
     Type,
@@ -77,7 +78,7 @@ class _Ordered:
 
 
 class Load(
-    PointerAccess,
+    PlainLoad,
     _PointerResult,
     Op,
     name="tt.load",

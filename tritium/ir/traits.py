@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
+    from .interning import Attribute
     from .operation import Operation, OpResult, Value
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "DotLike",
     "Memory",
     "MemoryAccess",
+    "PlainLoad",
     "PointerAccess",
     "ViewLike",
     "WaitLike",
@@ -255,6 +257,31 @@ class PointerAccess(MemoryAccess):
     def access_mask(self) -> Value | None:
         """The operand that predicates each element, or None."""
         return getattr(self, "mask", None)
+
+
+class PlainLoad(PointerAccess):
+    """result = *pointer where `access_mask`, `fallback` elsewhere.
+
+    Anything that moves the same bytes may replace it, such as an asynchronous copy to shared memory and a load from
+    there.
+    """
+
+    __slots__ = ()
+
+    @property
+    def fallback(self) -> Value | None:
+        """The operand `other`; elements that are masked off are undefined without one."""
+        return getattr(self, "other", None)
+
+    @property
+    def cache_policy(self) -> Attribute | None:
+        """The attribute `cachePolicy`: a hint."""
+        return getattr(self, "cachePolicy", None)
+
+    @property
+    def volatile(self) -> bool:
+        """True where each execution must read memory."""
+        return bool(getattr(self, "isVolatile", False))
 
 
 class DescriptorAccess(MemoryAccess):

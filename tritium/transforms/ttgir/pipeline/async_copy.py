@@ -34,7 +34,7 @@ from ....dialects.constraints import bit_width
 from ....dialects.ttg_context import num_ctas, num_warps, threads_per_warp
 from ....dialects.ttg_defaults import default_blocked
 from ....dialects.ttg_memory import SwizzledShared
-from ....ir import Builder, Operation, TensorType, Value, ViewLike, is_descriptor_load, remark
+from ....ir import Builder, Operation, PlainLoad, TensorType, Value, ViewLike, is_descriptor_load, remark
 from ....support.dataclasses import dataclass
 from ..loops import body_of, top_level_users
 from ..memory.memdesc import read_buffer, single_buffer
@@ -123,7 +123,7 @@ def _async_load(loop: Any, op: Any, schedule: Schedule, facts: AxisInfoAnalysis)
         if distance > 1:
             remark(op, "this load is too narrow for an asynchronous copy: the result is kept in registers")
         return None
-    if op.__class__ is tt.Load:
+    if isinstance(op, PlainLoad):
         load.contiguity = loaded_elements(facts, op)
     load.copies += _is_read_by_wgmma(op, load.layout)
     return load
@@ -230,16 +230,16 @@ def lower_async_copy(loop: Any, load: AsyncLoad, ring: Ring, schedule: Schedule)
     """Replace a load by a `cp.async` copy."""
     op = load.op
     place = schedule[first_use(loop, [op], schedule)]
-    is_zero = op.other is None or is_plain_zero(op.other)
+    is_zero = op.fallback is None or is_plain_zero(op.fallback)
     b = StagedBuilder(schedule, op, schedule[op])
     target = single_buffer(b, load.buffers, ring.insert)
     copy = ttg.AsyncCopyGlobalToLocal(
-        op.ptr,
+        op.pointer,
         target,
-        op.mask,
-        op.other if is_zero else None,
-        cachePolicy=op.cachePolicy,
-        isVolatile=op.isVolatile,
+        op.access_mask,
+        op.fallback if is_zero else None,
+        cachePolicy=op.cache_policy,
+        isVolatile=op.volatile,
         contiguity=load.contiguity,
     )
     group = b.add(ttg.AsyncCommitGroup([b.add(copy)]))
@@ -251,6 +251,6 @@ def lower_async_copy(loop: Any, load: AsyncLoad, ring: Ring, schedule: Schedule)
             schedule.places.pop(gone, None)
     elif op.result.users:
         loaded = b.add(ttg.LocalLoad(source, done, result=op.result.type))
-        op.result.replace_all_uses_with(b.add(arith.Select(op.mask, loaded, op.other)))
+        op.result.replace_all_uses_with(b.add(arith.Select(op.access_mask, loaded, op.fallback)))
     schedule.places.pop(op)
     op.erase()

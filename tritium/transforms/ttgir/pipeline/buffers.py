@@ -12,14 +12,14 @@ from math import copysign
 from typing import Any
 
 from ....analysis.axis_info import AxisInfoAnalysis
-from ....dialects import arith, tt, ttg
+from ....dialects import arith, ttg
 from ....dialects.constraints import bit_width
 from ....dialects.tt_types import PointerType
 from ....dialects.ttg_layouts import DotOperand, Linear
 from ....dialects.ttg_maps import linear_layout_of, map_or_none
 from ....dialects.ttg_memory import MemDescType, SharedMemorySpace, SwizzledShared
 from ....dialects.ttg_operands import cluster_bases, memory_order, swizzled_for, swizzled_tile
-from ....ir import Builder, Operation, TensorType, Type, Value, element_type, i32, is_descriptor_load
+from ....ir import Builder, Operation, PlainLoad, TensorType, Type, Value, element_type, i32, is_descriptor_load
 from ....layout.access import vector_access
 from ....layout.buffer_access import offset_columns
 from ....layout.views import row_of_registers
@@ -48,7 +48,7 @@ ASYNC_BYTES = 4
 
 def is_pipelinable(op: Operation) -> bool:
     """True for a load that an asynchronous copy to shared memory and a load from there can replace."""
-    return op.__class__ is tt.Load or is_descriptor_load(op)
+    return isinstance(op, PlainLoad) or is_descriptor_load(op)
 
 
 def shared_layout(load: Any) -> Any:
@@ -141,7 +141,7 @@ def _moves(basis: Sequence[int], axis: int, step: int) -> bool:
 
 def loaded_elements(facts: AxisInfoAnalysis, load: Any) -> int:
     """The number of contiguous elements that a thread loads at once."""
-    ty = load.ptr.type
+    ty = load.pointer.type
     if not isinstance(ty, TensorType):
         return 1
     layout = map_or_none(ty.encoding, ty.shape)  # type: ignore[arg-type]
@@ -149,19 +149,20 @@ def loaded_elements(facts: AxisInfoAnalysis, load: Any) -> int:
         return 1
     pointee: Any = ty.element.pointee  # type: ignore[attr-defined]
     size = max(1, bit_width(pointee) // 8)
-    known, mask = facts.of(load.ptr), None if load.mask is None else facts.of(load.mask)
+    mask = load.access_mask
+    known, masks = facts.of(load.pointer), None if mask is None else facts.of(mask)
     best = 1
     for axis in range(len(ty.shape)):
         most = min(known.contiguity[axis], max(1, known.divisibility[axis] // size))
-        if mask is not None:
-            most = min(most, mask.constancy[axis])
+        if masks is not None:
+            most = min(most, masks.constancy[axis])
         best = max(best, 1 << len(row_of_registers(layout, axis, most)))
     return best
 
 
 def loaded_bits(facts: AxisInfoAnalysis, load: Any) -> int:
     """The number of bits that a thread loads at once."""
-    pointer: Any = element_type(load.ptr.type)
+    pointer: Any = element_type(load.pointer.type)
     assert isinstance(pointer, PointerType)
     return loaded_elements(facts, load) * bit_width(pointer.pointee)
 
@@ -189,7 +190,7 @@ def needs_registers(load: Any) -> bool:
 
     An asynchronous copy writes zeros for masked elements.
     """
-    other = load.other if load.__class__ is tt.Load else None
+    other = load.fallback if isinstance(load, PlainLoad) else None
     if other is not None and not is_plain_zero(other):
         return True
     if not load.result.has_one_use:
