@@ -22,7 +22,7 @@ help:
 	@echo "make ecosystem  packages and tools that use Triton, from PyPI, on this compiler (own environment, 1.5 GB; half an hour)"
 	@echo "make check    format, lint, types, import contract, structure, ratchets, compile-time budgets"
 	@echo "make format   rewrite the sources as 'make check' wants them"
-	@echo "make bench    the table of figures in the README, measured here"
+	@echo "make bench    the table of CPU figures in docs/performance.md, measured here"
 	@echo "make docs     the pages of docs/ that come from the sources, and the site in build/site/html, strictly checked"
 	@echo "make docs-serve  the site on a local port, built anew while pages change"
 	@echo "make clean    remove the environment and everything built"

@@ -1,7 +1,7 @@
 """How the benchmarks measure, so that their figures can be compared: peers by turns in one run, medians, one table.
 
 Each script has a function `measure() -> list[Row]` and calls `main(measure)`; `run_all.py` runs every script in a
-process of its own and prints the table of the README.
+process of its own and prints the table of docs/performance.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The table of the README, measured here: every script in a process of its own, one after another.
+"""The table of CPU figures, measured here: every script in its own process, one after another.
 
 python benchmarks/run_all.py            print the table
-python benchmarks/run_all.py --readme   and put it into README.md, between its markers
+python benchmarks/run_all.py --write    and put it into docs/performance.md, between its markers
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from measure import ROOT, Row, show
 
 SCRIPTS = ("first_result", "launch", "elementwise", "rows", "matmul_f32")
-MARKERS = ("<!-- figures: benchmarks/run_all.py --readme -->", "<!-- end of figures -->")
+MARKERS = ("<!-- figures: benchmarks/run_all.py --write -->", "<!-- end of figures -->")
 
 
 def run(script: str) -> list[Row]:
@@ -56,11 +56,11 @@ def main() -> int:
         rows += run(script)
     table = f"{heading()}\n\n{show(rows)}"
     print(table)
-    if "--readme" in sys.argv:
-        readme = ROOT / "README.md"
-        before, rest = readme.read_text().split(MARKERS[0])
+    if "--write" in sys.argv:
+        page = ROOT / "docs" / "performance.md"
+        before, rest = page.read_text().split(MARKERS[0])
         after = rest.split(MARKERS[1])[1]
-        readme.write_text(f"{before}{MARKERS[0]}\n{table}\n{MARKERS[1]}{after}")
+        page.write_text(f"{before}{MARKERS[0]}\n{table}\n{MARKERS[1]}{after}")
     return 0 if all(row.holds for row in rows) else 1
 
 
