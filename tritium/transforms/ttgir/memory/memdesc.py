@@ -19,8 +19,9 @@ __all__ = ["make_mutable", "read_buffer", "single_buffer"]
 def single_buffer(b: Builder, buffers: Any, index: Value) -> Value:
     """A view of one of several buffers."""
     ty = buffers.type
-    view = MemDescType(ty.shape[1:], ty.element, ty.encoding, ty.memorySpace, ty.mutable)
-    return b.add(ttg.MemDescIndex(buffers, index, result=view))  # type: ignore[no-any-return]
+    view_type = MemDescType(ty.shape[1:], ty.element, ty.encoding, ty.memorySpace, ty.mutable)
+    view: Value = b.add(ttg.MemDescIndex(buffers, index, result=view_type))
+    return view
 
 
 def read_buffer(b: Builder, loaded: Any, buffer: Any, token: Value | None = None) -> list[Operation]:

@@ -216,4 +216,5 @@ def allocate(loop: Any, ty: TensorType, layout: Any, copies: int) -> Value:
 
 def constant_i32(b: Builder, value: int, ty: Type = i32) -> Value:
     """An integer constant."""
-    return b.add(arith.Constant.of(value, ty))  # type: ignore[no-any-return]
+    constant: Value = b.add(arith.Constant.of(value, ty))
+    return constant
