@@ -16,7 +16,7 @@ import pytest
 
 import tritium.dialects.all
 import tritium.transforms  # noqa: F401  (passes by their names)
-from tritium.ir import ALLOC, LOOP, READ, WRITE, PassManager, memory_effects, parse_module, print_op, verify
+from tritium.ir import ALLOC, READ, WRITE, LoopLike, PassManager, memory_effects, parse_module, print_op, verify
 
 TESTS = Path(__file__).parents[1]
 FOLDERS = [TESTS / "dialects" / "examples", TESTS / "corpus" / "triton-3.9"]
@@ -34,7 +34,7 @@ def texts(path: Path) -> list[str]:
 def loops_around(op) -> int:
     n = 0
     while (op := op.parent_op) is not None:
-        n += bool(op.traits & LOOP)
+        n += isinstance(op, LoopLike)
     return n
 
 

@@ -28,6 +28,7 @@ class Lowerings(dict[type[Operation], Callable[[Any, Any], None]]):
     def __init__(self, package: str = "", files: Mapping[str, str] | None = None) -> None:
         super().__init__()
         self.package = package
+        self.absent: dict[type[Operation], int] = {}  # classes without a lowering when the table had so many
         self.files = {name: module for module, names in (files or {}).items() for name in names.split()}
 
     def lowers(self, *classes: type[Operation]) -> Callable[[Lowering], Lowering]:
@@ -41,18 +42,25 @@ class Lowerings(dict[type[Operation], Callable[[Any, Any], None]]):
 
     def find(self, cls: type[Operation]) -> Callable[[Any, Any], None] | None:
         """The lowering of an op class; None if there is none."""
-        found = self.get(cls)
-        if found is None:
-            found = next((self[base] for base in cls.__mro__ if base in self), None)
-            if found is not None:
-                self[cls] = found
+        found = self.get(cls) or self._of_interface(cls)
         if found is None and self.package and cls not in self:
             module = self.files.get(cls.name)
             if module is None:
                 self.import_all()
             else:
                 importlib.import_module(f"{self.package}.{module}")
-            found = self.get(cls)
+            found = self.get(cls) or self._of_interface(cls)
+        return found
+
+    def _of_interface(self, cls: type[Operation]) -> Callable[[Any, Any], None] | None:
+        """The lowering of the most special interface that has one."""
+        if self.absent.get(cls) == len(self):
+            return None
+        found = next((self[base] for base in cls.__mro__ if base in self), None)
+        if found is None:
+            self.absent[cls] = len(self)
+        else:
+            self[cls] = found
         return found
 
     def import_all(self) -> None:
