@@ -25,7 +25,7 @@ from ....ir import Block, Builder, Operation, Value, ViewLike, bool_attr
 from ..async_wait.in_flight import InFlight
 from .circular_buffers import Ring, Rings, Visit, view, visit_of
 from .consumer_waits import NO_ASYNC, ConsumerWaits, Wait, consumer_waits, is_used_from
-from .emit import Copy
+from .emit import PartitionEmitter
 from .partition import Load
 
 __all__ = ["Consumer", "Sites", "Stretches"]
@@ -37,7 +37,7 @@ Stretches = list[tuple[Operation, Operation]]
 """First and last operations of stretches whose waits for loads all come before the first one."""
 
 
-class Consumer(Copy):
+class Consumer(PartitionEmitter):
     """Copies a span without its loads. With `in_flight`, WGMMAs are waited for as late as possible.
 
     Rings whose visits are all in the same blocks share a clock.

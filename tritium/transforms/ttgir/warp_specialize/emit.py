@@ -16,12 +16,12 @@ from ....ir import Block, Builder, CountedLoop, IfLike, Operation, Region, Regio
 from .circular_buffers import Counter, Ring, Rings, number
 from .partition import MARK
 
-__all__ = ["Copy"]
+__all__ = ["PartitionEmitter"]
 
 DROPPED = (MARK, "tt.flatten", "tt.num_stages", "tt.loop_unroll_factor", "tt.disallow_acc_multi_buffer")
 
 
-class Copy:
+class PartitionEmitter:
     """Clone operations to the insertion point of `b`; `mapping` maps values to their clones.
 
     `clocks`: for each block with visits, the clock of each ring; `counters`: the current values of clocks; `visits`:
@@ -42,14 +42,14 @@ class Copy:
 
     def one(self, op: Any) -> None:
         """Clone one operation, if it belongs to this partition."""
-        if isinstance(op, CountedLoop) and self.is_woven(op):
+        if isinstance(op, CountedLoop) and self.is_rebuilt(op):
             self.loop(op)
-        elif isinstance(op, IfLike) and self.is_woven(op):
+        elif isinstance(op, IfLike) and self.is_rebuilt(op):
             self.branch(op)
         else:
             self.plain(op)
 
-    def is_woven(self, op: Any) -> bool:
+    def is_rebuilt(self, op: Any) -> bool:
         """Whether a loop or branch contains visits, and cannot be cloned as a whole."""
         return bool(self.inside(op))
 

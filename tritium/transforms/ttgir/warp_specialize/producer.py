@@ -18,13 +18,13 @@ from ....dialects import arith, ttng
 from ....ir import Block, Builder, CountedLoop, IfLike, UnitAttr
 from ..tma.copies import start_load, true
 from .circular_buffers import Ring, Rings, number, view
-from .emit import Copy
+from .emit import PartitionEmitter
 from .partition import Span
 
 __all__ = ["Producer"]
 
 
-class Producer(Copy):
+class Producer(PartitionEmitter):
     """Clone the slice that loads need, and issue them."""
 
     def __init__(self, span: Span, rings: Rings, b: Builder, mapping: dict[Any, Any]) -> None:
@@ -38,7 +38,7 @@ class Producer(Copy):
         super().__init__(rings, b, mapping, clocks)
         self.slice = span.slice
 
-    def is_woven(self, op: Any) -> bool:
+    def is_rebuilt(self, op: Any) -> bool:
         return op in self.slice.ops
 
     def carried(self, loop: Any) -> list[int]:
