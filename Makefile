@@ -7,6 +7,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 ARGS   ?=
 WORKERS ?= 2
+# Each worker keeps a contiguous half of the tests, which share modules and kernels, until the other one has no more.
+PARALLEL := -n $(WORKERS) --dist worksteal
 export VENV
 # Without bytecode files, each process that a test starts compiles the compiler's sources: seconds each time.
 unexport PYTHONDONTWRITEBYTECODE
@@ -33,18 +35,18 @@ demo:
 
 test:
 	@$(PYTHON) scripts/environment.py test
-	@$(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+	@$(BIN)/python -m pytest -q $(PARALLEL) $(ARGS)
 
 test-all:
 	@$(PYTHON) scripts/environment.py test
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --all $(ARGS)
+	@$(BIN)/python -m pytest -q $(PARALLEL) --all $(ARGS)
 
 # Triton's wheel needs Linux on x86-64 and Python >= 3.11; it gets an environment of its own, away from ours.
 oracle:
 	@$(PYTHON) scripts/environment.py test
 	@test -x .venv-triton/bin/python || $(PYTHON) -m venv .venv-triton
 	@.venv-triton/bin/python -c "import triton" 2>/dev/null || .venv-triton/bin/python -m pip install -q "triton==3.9.*"
-	@TRITIUM_TEST_TRITON=$(CURDIR)/.venv-triton/bin/python $(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+	@TRITIUM_TEST_TRITON=$(CURDIR)/.venv-triton/bin/python $(BIN)/python -m pytest -q $(PARALLEL) $(ARGS)
 
 # Clients are installed without their requirements, which name Triton: ours answers for it. The environment is their own.
 ecosystem:

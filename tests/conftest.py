@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import os
 import random
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -21,6 +23,8 @@ SEED = random.SystemRandom().randrange(2**31) if CHOSEN == "random" else int(CHO
 # Workers of pytest-xdist are processes of their own: they read the number their parent chose.
 os.environ["TRITIUM_TEST_SEED"] = str(SEED)
 
+OWN_CACHE = pytest.StashKey[str]()
+
 os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")  # no warning of what it is when unset, in children neither
 
 # Processes that tests start import the compiler: compiling its sources takes each of them seconds without bytecode files.
@@ -31,6 +35,18 @@ sys.dont_write_bytecode = False
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run tests that take more than ten seconds")
     parser.addoption("--all", action="store_true", help="run all cases of tests of which usually a sample runs")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the run a cache of its own: compiled kernels are shared by its processes, and none is left from earlier runs."""
+    if not {"TRITIUM_CACHE_DIR", "TRITON_CACHE_DIR"} & os.environ.keys():
+        os.environ["TRITIUM_CACHE_DIR"] = config.stash[OWN_CACHE] = tempfile.mkdtemp(prefix="tritium-tests-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if folder := config.stash.get(OWN_CACHE, None):
+        os.environ.pop("TRITIUM_CACHE_DIR", None)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

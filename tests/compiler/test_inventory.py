@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -17,6 +19,7 @@ from tritium.compiler.cache import KernelCache
 from tritium.compiler.entry import Entry
 from tritium.compiler.inventory import ABANDONED_AFTER, clear, items, make_room, matching, prune, verify
 from tritium.support.settings import Size
+from tritium.tools import cli
 
 MEGABYTE = bytes(range(256)) * 4096
 
@@ -210,11 +213,20 @@ def test_no_sizes(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*arguments: str, status: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "tritium", "cache", *arguments], capture_output=True, text=True, env=dict(os.environ)
-    )
-    assert done.returncode == status, done.stdout + done.stderr
-    return done.stdout if status == 0 else done.stdout + done.stderr
+    """The output of `tritium cache`, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as end:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", ["tritium", "cache", *arguments])
+            cli.main()
+    assert (end.value.code or 0) == status, out.getvalue() + err.getvalue()
+    return out.getvalue() if status == 0 else out.getvalue() + err.getvalue()
+
+
+def test_the_command_runs_as_a_program() -> None:
+    write(1, name="first")
+    done = subprocess.run([sys.executable, "-m", "tritium", "cache", "ls"], capture_output=True, text=True, check=True)
+    assert "first" in done.stdout
 
 
 def test_commands() -> None:
@@ -276,6 +288,7 @@ def double(x, n, BLOCK: tl.constexpr):
 """
 
 
+@pytest.mark.usefixtures("triton_alias")
 def test_why_of_a_file_and_of_an_entry(tmp_path: Path) -> None:
     (tmp_path / "k.py").write_text(KERNEL)
     what = [str(tmp_path / "k.py"), "--target", "cuda:90", "--signature", "*fp32:16, i32, 128", "--stage", "ttir"]
