@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import random
@@ -99,6 +100,12 @@ def uninstall_alias() -> bool:
     if active:
         alias.uninstall()
     return active
+
+
+def pytest_collection_finish() -> None:
+    """Take modules and tests out of later collections of garbage, which tests of lifetimes start by the hundred."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ def programs(path: Path) -> list:
     return found
 
 
+@pytest.mark.sample(4, "group")
 @pytest.mark.parametrize("group", range(8))
 def test_every_form_comes_back(group):
     for path in FILES[group::8]:
@@ -89,6 +90,7 @@ def without_names(module) -> str:
     return print_op(module, generic=True)
 
 
+@pytest.mark.sample(4, "group")
 @pytest.mark.parametrize("group", range(4))
 def test_xdsl_reads_our_generic_form(group):
     pytest.importorskip("xdsl")

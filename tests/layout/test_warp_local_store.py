@@ -23,6 +23,7 @@ def _cases() -> list[tuple[tuple[int, int], tuple[int, int], tuple[int, list[int
     ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("shape", "warps", "instruction", "size"), _cases())
 def test_all_of_a_warp_and_nothing_else(shape, warps, instruction, size: int) -> None:
     """Whole lines of the cache, each element of a warp once, in the registers and lanes of that warp."""

@@ -25,6 +25,7 @@ def attend(q, k, v, o, n, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr, CAU
     o.store([0, 0], (acc + total[:, None]).to(tl.float16))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("warps, stages", [(4, 2), (4, 3), (8, 2)])
 def test_two_products_and_a_mask(causal: bool, warps: int, stages: int) -> None:

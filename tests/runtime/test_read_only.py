@@ -118,6 +118,7 @@ def adds_by_if(x, out, to_x, N: tl.constexpr):
         tl.atomic_add(x + at, 1)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("interpret", [False, True], ids=["compiled", "interpreted"])
 @pytest.mark.parametrize("how", ["flags", "memmap", "interface", "view"])
 @pytest.mark.parametrize(

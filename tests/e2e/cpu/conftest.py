@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -38,6 +39,14 @@ def capabilities_of(key: str) -> tuple[int, ...]:
     """What a kernel is compiled for in a sample; another one for each seed."""
     number = crc32(f"{sampling.chosen_seed()} {key}".encode())
     return CAPABILITIES[number % 2 :][:1] if number // 2 % 3 == 0 else ()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run half of the cases of tests without another share."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.sample(2))
 
 
 @pytest.fixture(autouse=True)
