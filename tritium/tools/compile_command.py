@@ -20,22 +20,11 @@ from ..support.lazy import LazyModule
 from .kernel_file import CommandError
 from .program_output import output_to_stderr
 from .request import Request, options_of, parse_target, source_of, traced
+from .resource_summary import resource_summary
 
 __all__ = ["compile_request", "main"]
 
 _aot = LazyModule(".aot.command", __package__)
-
-#: What is shown below the stages of each backend: the metadata's key, and how it is called.
-FIGURES = {
-    "cuda": {
-        "n_regs": "registers a thread",
-        "n_spills": "of them spilled",
-        "stack_size": "bytes of stack a thread",
-        "shared": "bytes of shared memory",
-        "num_warps": "warps",
-    },
-    "cpu": {"scratch_bytes": "bytes of scratch memory"},
-}
 
 
 def main(request: Request) -> int:
@@ -101,9 +90,8 @@ def _table(kernel: CompiledKernel, console: Console) -> None:
     console.print(table)
     if not kernel.times:
         console.print("from the cache")
-    labels = FIGURES.get(target.backend, {})
-    figures = [f"{kernel.values[key]:,} {label}" for key, label in labels.items() if key in kernel.values]
-    console.print(", ".join(figures), end="\n" if figures else "")
+    summary = resource_summary(kernel.values)
+    console.print(summary, end="\n" if summary else "")
 
 
 def _lines(text: str) -> str:

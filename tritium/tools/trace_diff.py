@@ -19,8 +19,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..ir.passes.dump import difference, takes_colours
+from .resource_summary import LABELS
 from .trace_reader import Compile, Trace, TraceError, read_trace
-from .trace_show import FIGURES
 
 __all__ = ["DiffRequest", "diff", "first_difference"]
 
@@ -178,7 +178,8 @@ def _time_row(table: Table, name: str, x: float | None, y: float | None) -> None
 def _needs(a: Compile, b: Compile) -> Iterator[str]:
     """What stages found out, where it differs: what the code needs first."""
     x, y = a.found, b.found
-    names = [*FIGURES, *sorted((x.keys() | y.keys()) - FIGURES.keys() - {"name"})]
+    names = [*LABELS, *sorted((x.keys() | y.keys()) - LABELS.keys() - {"name"})]
     for name in names:
         if x.get(name) != y.get(name):
-            yield f"{FIGURES.get(name, name)}: {_short(x.get(name, 'none'))} -> {_short(y.get(name, 'none'))}"
+            label = LABELS[name][1] if name in LABELS else name
+            yield f"{label}: {_short(x.get(name, 'none'))} -> {_short(y.get(name, 'none'))}"

@@ -14,19 +14,10 @@ from rich.table import Table
 
 from ..ir.passes.dump import difference, takes_colours
 from ..support.suggestions import did_you_mean
+from .resource_summary import resource_summary
 from .trace_reader import Compile, Trace, TraceError, read_trace
 
-__all__ = ["ShowRequest", "figures_of", "show"]
-
-#: What is shown of what stages found out: the name, and how it is called.
-FIGURES = {
-    "n_regs": "registers",
-    "n_spills": "spilled",
-    "stack_size": "bytes of stack",
-    "shared": "bytes of shared memory",
-    "scratch_bytes": "bytes of scratch memory",
-    "num_warps": "warps",
-}
+__all__ = ["ShowRequest", "show"]
 
 
 @dataclass
@@ -86,14 +77,8 @@ def _headline(compile: Compile) -> str:
     else:
         how = f"{_ms(end['us'])} ms" + (f", {_ms(end['imports'])} of them for imports" if end["imports"] else "")
         how += "" if end["fine"] else ", failed"
-    figures = figures_of(compile)
+    figures = resource_summary(compile.found)
     return f"[bold]{escape(compile.name)}[/]: {how}" + (f"; {figures}" if figures else "")
-
-
-def figures_of(compile: Compile) -> str:
-    """What the code needs, as far as stages found it out."""
-    found = compile.found
-    return ", ".join(f"{found[name]:,} {label}" for name, label in FIGURES.items() if isinstance(found.get(name), int))
 
 
 def _ms(us: float) -> str:
