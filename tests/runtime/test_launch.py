@@ -359,7 +359,7 @@ def test_arrays_live_during_the_launch(compiled) -> None:
         "prefix": "x",
         "hex": False,
         "shapes": [1, 2],
-        "rooms": [1, 2],
+        "capacities": [1, 2],
         "types": ["i32"],
         "signed": [1],
         "sizes": [4],

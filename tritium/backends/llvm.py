@@ -58,8 +58,8 @@ _UNLOCKED = (
 )
 
 # Options of LLVM that only its command line has. They hold for the process, and each concerns one target only. Those
-# with `nvptx`: pointers to shared memory of 32 bits, and products of two 32-bit numbers in one instruction, both as
-# Triton has them. The last is about a pass that only GPUs run (straight-line strength reduction): LLVM 22 has it look,
+# with `nvptx`: pointers to shared memory of 32 bits, and widening 32-bit multiplications in one instruction, both as in
+# Triton. The last is about a pass that only GPUs run (straight-line strength reduction): LLVM 22 has it look,
 # for each address that it derives from another, through the code around for a proof that the other is no poison; that
 # took 1.0 s of 1.3 for a kernel with 256 addresses a thread. Before 22 it did not look either, and what could be poison
 # there are flags (nsw and the like): those of our text always hold, and those that LLVM adds are proven.

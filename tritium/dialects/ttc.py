@@ -348,8 +348,8 @@ class CheckWritable(
 class Print(Op, name="ttc.print", traits=WRITE, assembly="$prefix attr-dict `:` $ptrs `:` type($ptrs)"):
     """Pass the tiles at `ptrs` (buffers in row-major order) to the print callback.
 
-    `shapes` lists rank and sizes of each tile one after another, `rooms` those of the buffers where they are larger:
-    what is printed is their first part in each dimension. `types` lists the element types separated by spaces,
+    `shapes` lists rank and sizes of each tile one after another, `capacities` those of the buffers where they are
+    larger: what is printed is their first part in each dimension. `types` lists the element types separated by spaces,
     `isSigned` one number a tile; `hex` asks for hexadecimal.
     """
 
@@ -361,4 +361,4 @@ class Print(Op, name="ttc.print", traits=WRITE, assembly="$prefix attr-dict `:` 
     shapes: I32Array
     types: Str
     isSigned: I32Array
-    rooms: I32Array = ()
+    capacities: I32Array = ()

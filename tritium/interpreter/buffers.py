@@ -61,8 +61,8 @@ def _warp_group_dot(ev: Any, op: Any, a: Any, b: Any, c: Any, use: Any = True) -
     """At once, also where it is asynchronous."""
     x, y = (v.array if isinstance(v, Buffer) else v for v in (a, b))
     kind = np.float64 if np.asarray(c).dtype.kind == "f" else np.int64
-    product = np.matmul(x.astype(kind), y.astype(kind))
-    return product + c.astype(kind) if bool(use) else product
+    result = np.matmul(x.astype(kind), y.astype(kind))
+    return result + c.astype(kind) if bool(use) else result
 
 
 @meaning("ttng.warp_group_dot_wait")

@@ -12,8 +12,8 @@ __all__ = ["fused_multiply_add"]
 def fused_multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """a * b + c as float64: of float64 the nearest, of narrower arrays one that rounds to theirs as the exact sum does.
 
-    Products of narrower floats are exact in float64. Their sums are rounded to odd: the last bit is set where something
-    is lost, so that what is halfway between two numbers of at most 51 bits is told from what lies beside it.
+    Multiplications of narrower floats are exact in float64. The sum is rounded to odd: the last bit is set if it is
+    inexact, so that ties between two numbers of at most 51 bits are recognized.
     """
     wide = np.float64 in (np.asarray(x).dtype for x in (a, b, c))
     x, y, z = np.broadcast_arrays(*(np.asarray(v, np.float64) for v in (a, b, c)))

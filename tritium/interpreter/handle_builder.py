@@ -196,7 +196,7 @@ class InterpreterBuilder(MemoryOperations):
         return retyped(self.binary_op(x, y, np.right_shift), lhs.dtype.scalar)
 
     def create_umulhi(self, lhs: TensorHandle, rhs: TensorHandle) -> TensorHandle:
-        """The high half of the product of unsigned integers."""
+        """The high half of an unsigned multiplication."""
         return self.evaluate(tt.MulhiUI(held(lhs), held(rhs)), lhs.dtype)
 
     def create_clampf(self, arg: TensorHandle, lo: TensorHandle, hi: TensorHandle, propagate_nans: Any) -> TensorHandle:
@@ -304,7 +304,7 @@ class InterpreterBuilder(MemoryOperations):
         result = TensorType((bins,), dtypes.int32.to_ir())
         return self.evaluate(tt.Histogram(held(data), None if mask is None else held(mask), result=result))
 
-    # -- matrix products --------------------------------------------------------------------------------------
+    # -- dot ---------------------------------------------------------------------------------------------------
 
     def create_dot(
         self, a: TensorHandle, b: TensorHandle, d: TensorHandle, input_precision: Any, max_num_imprecise_acc: Any
@@ -326,7 +326,7 @@ class InterpreterBuilder(MemoryOperations):
         rhs_k_pack: bool,
         acc_handle: TensorHandle,
     ) -> TensorHandle:
-        """The product of block-scaled operands, added to `acc_handle`."""
+        """The dot of block-scaled operands, added to `acc_handle`."""
         scales = [None if s is None else held(s) for s in (lhs_scale_handle, rhs_scale_handle)]
         formats = lhs_format_enum, rhs_format_enum
         op = tt.DotScaled(held(lhs), held(rhs), held(acc_handle), *scales, *formats, fast_math, lhs_k_pack, rhs_k_pack)

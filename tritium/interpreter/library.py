@@ -57,7 +57,7 @@ def _away(x: np.ndarray) -> np.ndarray:
     return np.copysign(np.floor(np.abs(x) + 0.5), x)
 
 
-#: Functions of NVIDIA's libdevice by their names without prefix and `f`: of fp64, rounded by who asks.
+#: Functions of NVIDIA's libdevice by their names without prefix and `f`: computed in fp64; callers round.
 _DEVICE: dict[str, Callable[..., Any]] = {
     **LIBRARY,
     **{name: getattr(np, name) for name in ("cbrt", "ceil", "copysign", "cos", "cosh", "exp", "exp2", "expm1", "fabs")},

@@ -100,7 +100,7 @@ def _add_extended(ev: Any, op: Any, a: Any, b: Any) -> Any:
 
 
 def _high_product(a: Any, b: Any, w: int) -> Any:
-    """The high half of the product, through Python's integers."""
+    """The high half of the multiplication, through Python's integers."""
     fn = np.frompyfunc(lambda x, y: (int(x) * int(y)) >> w, 2, 1)
     fold = np.frompyfunc(lambda p: ((p + (1 << (w - 1))) % (1 << w)) - (1 << (w - 1)), 1, 1)
     return np.asarray(fold(fn(a, b))).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What `tt.dot_scaled` means: products of block-scaled operands, exact in double."""
+"""The semantics of `tt.dot_scaled`: dots of block-scaled operands, exact in double."""
 
 from __future__ import annotations
 

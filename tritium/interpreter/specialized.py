@@ -1,7 +1,7 @@
-"""Warps that do different things at once (`ttg.warp_specialize`): threads of Python, of which one runs at a time.
+"""Evaluation of `ttg.warp_specialize`: a Python thread per partition, of which one runs at a time.
 
-Whoever comes to a barrier whose phase has not ended lets another one go on, in the order of the partitions. That none
-can go on is an error: the program would hang.
+A partition that waits on a barrier whose phase has not completed yields to the next one, in order. It is an error if
+no partition can continue: the program would hang.
 """
 
 from __future__ import annotations

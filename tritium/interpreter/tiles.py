@@ -252,7 +252,7 @@ _RMW = {
 
 
 def _one_by_one(ev: Any, op: Any, ptr: Any, mask: Any, change: Any) -> Any:
-    """Lanes in row-major order: read, let `change(lane, old)` say what to write, give back what was read."""
+    """Lanes in row-major order: read, write `change(lane, old)`, return the values read."""
     ty = op.results[0].type
     element = element_type(ty)
     ptr = np.asarray(ptr)

@@ -14,12 +14,12 @@ _T = TypeVar("_T")
 #: device type -> architecture -> dense operations per second on elements of `width` bits, from 8 bits in inverse ratio
 flops_by_device: dict[str, dict[str, Callable[..., float]]] = {
     "CUDA": {
-        "80": lambda width, **chip: 624e12 * 8 / width,  # A100
-        "89": lambda width, **chip: 330.3e12 * 8 / width,  # RTX 4090 and L40, f16 operands with f32 accumulators
+        "80": lambda width, **gpu: 624e12 * 8 / width,  # A100
+        "89": lambda width, **gpu: 330.3e12 * 8 / width,  # RTX 4090 and L40, f16 operands with f32 accumulators
         # H100 PCIe: 1513e12 with 114 SMs at 1755 MHz
-        "90": lambda width, num_sms, clock_rate, **chip: num_sms / 114 * clock_rate / 1755e3 * 1513e12 * 8 / width,
+        "90": lambda width, num_sms, clock_rate, **gpu: num_sms / 114 * clock_rate / 1755e3 * 1513e12 * 8 / width,
         # B200: 16384 a cycle and SM
-        "100": lambda width, num_sms, clock_rate, **chip: num_sms * 16384 * clock_rate * 1e3 * 8 / width,
+        "100": lambda width, num_sms, clock_rate, **gpu: num_sms * 16384 * clock_rate * 1e3 * 8 / width,
     }
 }
 #: operations on 8-bit elements per cycle and compute unit; gfx90a has int8 for them

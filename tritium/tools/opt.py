@@ -96,7 +96,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         options = _options(arguments)
         return opt(options)
-    except BrokenPipeError:  # whoever read the output has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except interrupts() as interrupt:  # also a PassInterrupted

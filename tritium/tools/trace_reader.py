@@ -87,7 +87,7 @@ class Trace:
 def read_trace(path: str) -> Trace:
     """The trace in a file. TraceError where there is none, where a line is none of a trace, or of another version.
 
-    A last line without an end is left out: whoever wrote it did not come to do so.
+    An incomplete last line is dropped: the writer was killed.
     """
     trace = Trace(path)
     compiles: dict[str, Compile] = {}

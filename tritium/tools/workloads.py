@@ -125,7 +125,7 @@ def fused_softmax(rows: int, columns: int, rng: np.random.Generator) -> Workload
 
 
 def matmul(n: int, rng: np.random.Generator) -> Workload:
-    """The product of two n x n matrices."""
+    """The matmul of two n x n matrices."""
     module = example("matmul")
     kernel, blocks = module.matmul_kernel, module.BLOCKS
     a, b, output = rng.standard_normal((n, n), F32), rng.standard_normal((n, n), F32), np.full((n, n), np.nan, F32)

@@ -67,12 +67,12 @@ class HIPTarget:
 
     @property
     def foreign_fp8_dtypes(self) -> tuple[str, ...]:
-        """8-bit floats whose products are computed in fp16, as another generation's hardware has them."""
+        """8-bit floats whose dots are computed in fp16: those of another hardware generation."""
         return ("fp8e4b8", "fp8e5b16") if self.arch == "gfx950" else ()
 
     @property
     def dot_precisions(self) -> tuple[str, ...]:
-        """How products of fp32 blocks may be computed; CDNA 3 has instructions for tf32."""
+        """The input precisions of fp32 dots; CDNA 3 has instructions for tf32."""
         return ("bf16x3", "bf16x6", "ieee", "tf32") if self.arch == "gfx942" else ("ieee", "bf16x3", "bf16x6")
 
     @property

@@ -1,4 +1,4 @@
-"""The exception of this room."""
+"""The exception of the CPU backend."""
 
 from __future__ import annotations
 

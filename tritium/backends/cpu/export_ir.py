@@ -1,6 +1,6 @@
 """What an exported kernel has around it, as LLVM text: threads, errors, and functions that a C program calls.
 
-Every object has its own copy of the code, and all objects of a program share one pool: variables and exported functions
+Every object contains a copy of the code, and all objects of a program share one pool: variables and exported functions
 are weak, so that the linker keeps one of each. Their names end with a hash of the pool's text, so that only copies that
 agree share anything.
 
@@ -234,5 +234,5 @@ define internal i32 @tritium.cores() nounwind {
 }
 """
 
-#: Linux grants tiles of AMX only to who asks: see `amx`.
+#: Linux grants AMX tiles only on request: see `amx`.
 REQUEST_AMX = "%granted = call i64 (i64, ...) @syscall(i64 158, i64 4131, i64 18)"

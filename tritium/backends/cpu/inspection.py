@@ -168,7 +168,7 @@ def _of_spills(code: Sequence[Line], loops: Sequence[Loop]) -> Iterator[Finding]
     for (file, line_number), number in places.most_common(_MOST_LINES):
         text = f"an innermost loop stores or loads spilled vector registers, {number} times in its text"
         yield finding_at(
-            "spills", file, line_number, text, "smaller blocks, or fewer values that live across the loop make room"
+            "spills", file, line_number, text, "use smaller tiles, or fewer values that are live across the loop"
         )
 
 

@@ -235,9 +235,9 @@ judge:
   %cost_at = getelementptr i8, ptr %state, i64 16
   %cost = load atomic i64, ptr %cost_at monotonic, align 8
   %known = icmp ne i64 %cost, 0
-  %product = call { i64, i1 } @llvm.umul.with.overflow.i64(i64 %cost, i64 %total)
-  %expected = extractvalue { i64, i1 } %product, 0
-  %huge = extractvalue { i64, i1 } %product, 1
+  %scaled_cost = call { i64, i1 } @llvm.umul.with.overflow.i64(i64 %cost, i64 %total)
+  %expected = extractvalue { i64, i1 } %scaled_cost, 0
+  %huge = extractvalue { i64, i1 } %scaled_cost, 1
   %workers_at = getelementptr i8, ptr @tt.pool, i64 $workers
   %workers = load atomic i32, ptr %workers_at monotonic, align 4
   %sleepers_at = getelementptr i8, ptr @tt.pool, i64 $sleepers

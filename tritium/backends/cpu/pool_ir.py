@@ -59,8 +59,8 @@ ALONE_NS, ALONE_NS_AWAKE, SHARE_NS, PATIENT_NS = 20_000, 10_000, 2_500, 250_000
 NAP_NS = 100_000  # several wake-ups (5 to 30 us each), and a tenth of what a scheduler's time slice is at least
 _STACK_BYTES = 8 << 20  # musl and macOS give threads far less than a kernel's scratch may want
 
-# Turns of a worker's loop before it sleeps: 10 us on Zen 5, 50 us on Emerald Rapids (whose PAUSE is longer). That is
-# longer than the gap between back-to-back launches, and too short to be seen as load.
+# Iterations of a worker's loop before it sleeps: 10 us on Zen 5, 50 us on Emerald Rapids (whose PAUSE is longer): more
+# than the gap between back-to-back launches, and too short to be seen as load.
 _SPINS = {"x86_64": 1000, "aarch64": 10_000}
 _PAUSE = {
     "x86_64": ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),
@@ -107,7 +107,7 @@ def pool_text(arch: str, futex: bool, clock: int, sig_setmask: int, python: bool
         "$patient_cost": PATIENT_NS * 256,
         "$nap_ns": NAP_NS,
         "$stack_bytes": _STACK_BYTES,
-        # a fault whose signal is blocked ends the process at once, whoever handles such signals
+        # a fault whose signal is blocked ends the process at once, whatever handlers are installed
         "$own_faults": "\n".join(
             f"  %f{n:d} = call i32 @sigdelset(ptr %all, i32 {n:d})" for n in (*SIGNALS, *[POLL_SIGNAL] * interruptible)
         ),

@@ -41,8 +41,8 @@ def print_callback(sites: Sequence[Mapping[str, Any]]) -> Any:
         details = sites[site]["details"]
         contents = []
         for i in range(size // 8):
-            room = list(_shapes(details["rooms"]))[i]
-            contents.append(ctypes.string_at(tiles[i], math.prod(room) * details["sizes"][i]))
+            capacity = list(_shapes(details["capacities"]))[i]
+            contents.append(ctypes.string_at(tiles[i], math.prod(capacity) * details["sizes"][i]))
         sys.stdout.write(format_print(details, (x, y, z), contents))
         sys.stdout.flush()
 
@@ -61,7 +61,7 @@ def _shapes(flat: Sequence[int]) -> Iterator[list[int]]:
 def format_print(details: Mapping[str, Any], program: tuple[int, int, int], tiles: Sequence[bytes]) -> str:
     """The lines of one print; `details` has prefix, hex, shapes, types, signed and sizes, `tiles` the raw elements.
 
-    `rooms` are the shapes of the tiles, of which the elements within `shapes` are printed.
+    `capacities` are the shapes of the tiles, of which the elements within `shapes` are printed.
     """
     prefix = str(details["prefix"])
     if details.get("format"):
@@ -73,13 +73,15 @@ def format_print(details: Mapping[str, Any], program: tuple[int, int, int], tile
     if not tiles:
         return f"{head}(){prefix}\n"
     lines = []
-    for number, (tile, shape, room) in enumerate(zip(tiles, _shapes(details["shapes"]), _shapes(details["rooms"]))):
+    for number, (tile, shape, capacity) in enumerate(
+        zip(tiles, _shapes(details["shapes"]), _shapes(details["capacities"]))
+    ):
         label = f"(operand {number}) " if len(tiles) > 1 else ""
         show = _formatter(details["types"][number], details["sizes"][number], details["signed"][number], details["hex"])
         size = details["sizes"][number]
         for index in itertools.product(*map(range, shape)):
             position = 0
-            for at, n in zip(index, room):
+            for at, n in zip(index, capacity):
                 position = position * n + at
             value = show(tile[position * size : (position + 1) * size])
             lines.append(f"{head}({', '.join(map(str, index))}){prefix}{label}{value}\n")
@@ -88,12 +90,12 @@ def format_print(details: Mapping[str, Any], program: tuple[int, int, int], tile
 
 def _values(details: Mapping[str, Any], tiles: Sequence[bytes]) -> Iterator[Any]:
     """The tiles as numbers and as NumPy arrays, as the interpreter prints them."""
-    shapes, rooms = _shapes(details["shapes"]), _shapes(details["rooms"])
-    for tile, ty, size, signed, shape, room in zip(
-        tiles, details["types"], details["sizes"], details["signed"], shapes, rooms
+    shapes, capacities = _shapes(details["shapes"]), _shapes(details["capacities"])
+    for tile, ty, size, signed, shape, capacity in zip(
+        tiles, details["types"], details["sizes"], details["signed"], shapes, capacities
     ):
-        array = _numpy.frombuffer(tile, _dtype(ty, size, signed)).reshape(room)
-        yield array[tuple(slice(n) for n in shape)] if room else array.item()
+        array = _numpy.frombuffer(tile, _dtype(ty, size, signed)).reshape(capacity)
+        yield array[tuple(slice(n) for n in shape)] if capacity else array.item()
 
 
 def _dtype(ty: str, size: int, signed: int) -> str:

@@ -52,7 +52,7 @@ def make_llir(module: Any, metadata: dict[str, Any], target: CPUTarget, options:
     metadata["name"] = lowered.name
     metadata["sites"] = [_without_folders(asdict(site)) for site in lowered.sites]
     metadata["scratch_bytes"] = lowered.scratch_bytes
-    # what scripts written for GPUs divide by to see how many programs fit a multiprocessor
+    # scripts written for GPUs divide by it to compute occupancy
     metadata["shared"] = max(lowered.scratch_bytes, 1)
     metadata["n_regs"] = target.vector_registers
     return recorded("llvm", lambda: optimize(lowered.text, target, options.opt_level), str, "llir")

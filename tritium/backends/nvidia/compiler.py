@@ -31,10 +31,10 @@ _disassembler = LazyModule(".disassembler", __package__)
 
 def min_dot_size(target: Any) -> Callable[[Any, Any], tuple[int, int, int]]:
     """What maps the types of two operands of `tl.dot` to the least M, N and K on `target`."""
-    chip = CUDATarget.of(target)
+    cuda = CUDATarget.of(target)
 
     def check_dot_compatibility(lhs_type: Any, rhs_type: Any) -> tuple[int, int, int]:
-        return chip.min_dot_size(lhs_type.scalar.primitive_bitwidth, rhs_type.scalar.primitive_bitwidth)
+        return cuda.min_dot_size(lhs_type.scalar.primitive_bitwidth, rhs_type.scalar.primitive_bitwidth)
 
     return check_dot_compatibility
 
@@ -100,14 +100,14 @@ class CUDABackend(GPUBackend):
     def make_ttir(
         cls, module: Any, metadata: dict[str, Any], options: CUDAOptions, capability: int | None = None
     ) -> Any:
-        """The stage, for hooks that wrap it; the chip is that of the options."""
+        """The stage, for hooks that wrap it; the target is that of the options."""
         return cls.stage_functions.make_ttir(module, metadata, options)
 
     @classmethod
     def make_ttgir(
         cls, module: Any, metadata: dict[str, Any], options: CUDAOptions, capability: int | None = None
     ) -> Any:
-        """The stage, for hooks that wrap it; the chip is that of the options.
+        """The stage, for hooks that wrap it; the target is that of the options.
 
         Callers with a metadata dict of their own launch with the warps of the options: no more are chosen for them.
         """
@@ -169,7 +169,7 @@ class CUDABackend(GPUBackend):
         return _disassembler.get_listing(asm["cubin"], metadata["name"], asm.get("llir", ""))  # type: ignore[no-any-return]
 
     def mismatch(self, stage: str, backend: str, arch: str, options: CUDAOptions) -> Mismatch | None:
-        """Text for newer chips is refused, and PTX for one chip (`sm_90a`) by all others; older text costs speed."""
+        """Refuse IR for newer targets, and architecture-specific PTX (`sm_90a`) on all others; warn of older IR."""
         if backend != self.kind or not arch:
             return super().mismatch(stage, backend, arch, options)
         return _mismatch(stage, arch, options.target.capability)
@@ -184,7 +184,8 @@ _MAKE = {name: method for name, method in vars(CUDABackend).items() if name.star
 
 
 def _mismatch(stage: str, arch: str, ours: int) -> Mismatch | None:
-    """The same for chips: `arch` is a capability, with the suffix `a` (this chip alone) or `f` (its family) in PTX."""
+    """The same for SM versions: `arch` is a capability, with the suffix `a` (this architecture alone) or `f` (its
+    family) in PTX."""
     theirs, suffix = int(arch.rstrip("af")), arch.lstrip("0123456789")
     alone = suffix == "a" or (suffix == "f" and theirs // 10 != ours // 10)
     if theirs == ours or (theirs < ours and stage != "ttgir" and not alone):
@@ -196,7 +197,7 @@ def _mismatch(stage: str, arch: str, ours: int) -> Mismatch | None:
             f"let the target be cuda:{theirs}, or compile the kernel's ttir for cuda:{ours}",
         )
     return Mismatch(
-        f"this ttgir was made for cuda:{theirs}: its layouts and instructions stay those of that chip on cuda:{ours}",
+        f"this ttgir was made for cuda:{theirs}: its layouts and instructions stay those of that target on cuda:{ours}",
         f"the kernel's ttir, compiled for cuda:{ours}, makes use of all that it has",
         fatal=False,
     )

@@ -71,7 +71,7 @@ class Device:
 
     @cached_property
     def name(self) -> str:
-        """The product's name."""
+        """The name of the GPU."""
         text = ctypes.create_string_buffer(256)
         self.cuda.call("device_name", ctypes.addressof(text), len(text), self.handle)
         return text.value.decode(errors="replace")

@@ -1,4 +1,4 @@
-"""CUBIN -> SASS, the instructions that a chip runs, by NVIDIA's disassembler.
+"""CUBIN -> SASS, the machine instructions, by NVIDIA's disassembler.
 
     Function:add_kernel
     --:-:-:-:1      LDC R1, c[0x0][0x28];

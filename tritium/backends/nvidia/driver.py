@@ -1,6 +1,6 @@
 """From a cubin to functions that can be launched: one for each GPU it is used on.
 
-What the hardware cannot do is said before anything is launched: a kernel for another chip, too much shared memory, too
+Errors are raised before the launch: a kernel for another GPU architecture, too much shared memory, too
 many registers or threads. What the driver refuses nevertheless is told with its own words, and the kernel's name.
 """
 
@@ -22,12 +22,12 @@ __all__ = ["CudaLaunchError", "LoadedCubin", "LoadedFunction", "load_function"]
 _MAX_THREADS, _STATIC_SHARED, _LOCAL, _REGISTERS = 0, 1, 3, 4
 _DYNAMIC_SHARED, _CARVE_OUT, _LARGE_CLUSTER = 8, 9, 14
 
-_ALWAYS_SHARED = 48 << 10  # bytes of shared memory that every kernel may have; more must be asked for
-_PORTABLE_CLUSTER = 8  # blocks of a cluster that every GPU with clusters takes
+_ALWAYS_SHARED = 48 << 10  # bytes of shared memory without opt-in
+_PORTABLE_CLUSTER = 8  # CTAs of a cluster that every GPU with clusters supports
 
 _OTHER_CODE = {200, 209, 218, 221, 222, 223, 300, 301}  # statuses of code that this driver or GPU cannot run
-_SCRATCH, _ADDRESS = 2, 8  # addresses behind the arguments, and the bytes of one
-_NO_ROOM, _COOPERATIVE_TOO_LARGE, _NO_CLUSTER = 701, 720, 912
+_SCRATCH, _ADDRESS = 2, 8  # addresses after the arguments, and the size of one
+_OUT_OF_RESOURCES, _COOPERATIVE_TOO_LARGE, _NO_CLUSTER = 701, 720, 912
 
 
 class CudaLaunchError(CudaError):
@@ -117,7 +117,7 @@ class LoadedFunction:
             raise OutOfResources(self.threads, self.n_max_threads, "threads", self.name)
 
     def _prepare(self) -> None:
-        """Ask for what the driver gives only to who asks."""
+        """Request attributes that the driver grants only on request."""
         if self.shared + self.static_shared > _ALWAYS_SHARED:
             self.cuda.call("set_function_attribute", self.handle, _DYNAMIC_SHARED, self.shared)
             self.cuda.call("set_function_attribute", self.handle, _CARVE_OUT, 100)
@@ -140,7 +140,9 @@ class LoadedFunction:
             fits = self._resident_blocks()
             raise OutOfResources(grid[0] * grid[1] * grid[2] * self.ctas, fits, "blocks at a time", self.name)
         why = {
-            _NO_ROOM: f"; it has {self.threads} threads of {self.n_regs} registers, {self.shared} bytes shared memory",
+            _OUT_OF_RESOURCES: (
+                f"; it has {self.threads} threads of {self.n_regs} registers, {self.shared} bytes shared memory"
+            ),
             _NO_CLUSTER: f"; a cluster has {self.ctas} blocks",
         }.get(status, "")
         raise self._error(status, f"the launch failed: {self.cuda.explain(status)}{why}{hint_for(status)}")
@@ -198,7 +200,7 @@ def load_function(
 
 
 def _check_target(gpu: Device, metadata: Mapping[str, Any]) -> None:
-    """A cubin runs on chips of its own generation, from its own capability on."""
+    """A cubin runs on GPUs of its own major version, from its own capability on."""
     arch = int(metadata["target"]["arch"])
     major, minor = gpu.capability
     if arch // 10 != major or arch % 10 > minor:

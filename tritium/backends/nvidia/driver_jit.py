@@ -101,7 +101,8 @@ _CONTRACTED = pattern(r"\b(add|sub|mul)((?:\.ftz)?(?:\.sat)?\.(?:f16x2|bf16x2|f1
 
 
 def without_contraction(ptx: str) -> str:
-    """The text with a rounding mode for each sum and product: those are never made one FMA (PTX ISA, `add`, `mul`).
+    """The text with an explicit rounding mode for each add and mul, which are never contracted to an FMA (PTX ISA,
+    `add`, `mul`).
 
     >>> without_contraction("mul.ftz.f32 %f3, %f1, %f2; fma.rn.f32 %f4, %f1, %f2, %f3; add.s32 %r1, %r2, 1;")
     'mul.rn.ftz.f32 %f3, %f1, %f2; fma.rn.f32 %f4, %f1, %f2, %f3; add.s32 %r1, %r2, 1;'

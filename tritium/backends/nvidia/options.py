@@ -137,7 +137,7 @@ class CUDAOptions:
         return sha256(self.key.encode()).hexdigest()
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
-        """What the frontend asks for each matrix product: see `CUDATarget.min_dot_size`."""
+        """The minimum dot size for the frontend: see `CUDATarget.min_dot_size`."""
         return self.target.min_dot_size(lhs_bits, rhs_bits)
 
 

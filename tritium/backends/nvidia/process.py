@@ -86,7 +86,7 @@ class Process:
         return read
 
     def kill(self) -> None:
-        """End the program if it still runs, and give back what it had here."""
+        """Kill the program if it still runs, and release its resources."""
         self._close()
         if self.returncode is None:
             with contextlib.suppress(ProcessLookupError):

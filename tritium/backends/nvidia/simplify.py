@@ -3,7 +3,7 @@
 LLVM's pipeline of level 1 for a whole module simplifies it three times: before and after inlining, and again behind
 what it does to loops. A kernel whose text is one function has nothing to inline and is in simple terms already; for
 it the middle part is enough, the passes by which LLVM simplifies a function. That halves the time of the optimizer
-(73 texts of `examples/`, 4.0 to 2.0 s), and PTX is the same but for the order of some lines, a few fewer and seldom a
+(73 texts of `examples/`, 4.0 to 2.0 s), and PTX is the same but for the order of some lines, a few fewer and rarely a
 few more (`benchmarks/NOTES.md`). Of what the whole pipeline has besides, alignments of scratch are told by the
 lowering, short loops are unrolled by ptxas, and where there are functions that are not marked `alwaysinline`, it runs
 as a whole.
@@ -12,13 +12,13 @@ The passes are given the target machine: without one they take code for that of 
 together, and may move what must not be moved. One thing that the target's costs prevent pays all the same. NVPTX
 calls 64-bit additions twice as dear as 32-bit ones; so a 32-bit loop counter is not made a 64-bit one although each
 trip extends it for addresses, and these are computed in each trip from row offsets that all stay alive: 908 bytes of
-spills in a matrix product over descriptors (128 x 128 tiles, 4 warps, sm_80), and none where the counter is widened.
+spills in a matmul over descriptors (128 x 128 tiles, 4 warps, sm_80), and none where the counter is widened.
 A kernel with such a loop is simplified without costs; where library functions are called, whose branches and
 intrinsics ask for them, or the whole pipeline has run, that is done behind. What threads do together is safe there:
 calls are marked `convergent`, and no pass of level 1 copies or moves those (the ones that ask for divergence begin at
 2).
 
-Levels, measured 2026-11 with llvmlite 0.50 over Triton's own input for vector add, softmax, a matrix product and
+Levels, measured 2026-11 with llvmlite 0.50 over Triton's own input for vector add, softmax, a matmul and
 attention: 1, 2 and 3 give the same PTX to the byte; 1 takes two thirds of the time of 3. (Vectorizers are off: memory
 is accessed in vectors already, and arithmetic has none.)
 """

@@ -14,7 +14,7 @@ from ...support.dataclasses import dataclass
 
 __all__ = ["CUDATarget"]
 
-# The smallest K of a matrix product by the width of its operands in bits: what one instruction takes in.
+# The minimum K of a dot by the width of its operands in bits: that of one instruction.
 _MIN_DOT_K = {8: 32, 16: 16, 32: 8, 64: 4}
 
 # Kilobytes of shared memory that a block may ask for, by the first capability that has so much (CUDA C++ programming
@@ -78,7 +78,7 @@ class CUDATarget:
 
     @property
     def dot_precisions(self) -> tuple[str, ...]:
-        """How products of fp32 blocks may be computed; the first is the default."""
+        """The input precisions of fp32 dots; the first is the default."""
         return ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
 
     @property
@@ -108,11 +108,11 @@ class CUDATarget:
 
     @property
     def imprecise_accumulation(self) -> int:
-        """How many fp8 products may be added before full precision is needed: Hopper's tensor cores keep 14 bits."""
+        """The default of `max_num_imprecise_acc`: Hopper's tensor cores accumulate fp8 with 14 bits."""
         return 1 << 30 if self.capability == 90 else 0
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int) -> tuple[int, int, int]:
-        """The least M, N and K of a matrix product of operands of these widths; smaller M and N are padded."""
+        """The minimum M, N and K of a dot with operands of these widths; smaller M and N are padded."""
         if lhs_bits != rhs_bits:
             raise OptionError("lhs and rhs bitwidth must be the same")
         return 1, 1, _MIN_DOT_K[lhs_bits]

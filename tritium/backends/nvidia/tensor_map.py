@@ -1,4 +1,4 @@
-"""Tensor maps, which the copy engine (TMA) reads, encoded by the driver."""
+"""Tensor maps for TMA, encoded by the driver."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["BIT", "LAST_TO_CORRECT", "SMALL", "WORD", "encode_tiled"]
 
 _BYTES = 128
 _ALIGNMENT = 64
-#: Drivers up to this version set a bit in maps of small tensors that keeps the copy engine from working at its speed.
+#: Drivers up to this version set a bit in maps of small tensors that slows TMA down.
 LAST_TO_CORRECT = 13010
 SMALL = 128 << 10
 WORD, BIT = 1, 1 << 21
@@ -37,8 +37,8 @@ def encode_tiled(
     Raises CudaError where the driver refuses.
     """
     rank = len(sizes)
-    room = (ctypes.c_char * (_BYTES + _ALIGNMENT))()
-    start = ctypes.addressof(room)
+    storage = (ctypes.c_char * (_BYTES + _ALIGNMENT))()
+    start = ctypes.addressof(storage)
     at = start + -start % _ALIGNMENT
     cuda.call(
         "encode_tiled",

@@ -112,7 +112,7 @@ def _print(e: FunctionContext, op: ttc.Print) -> None:
         format="tt.format" in op.attributes,
         hex=op.hex,
         shapes=list(op.shapes),
-        rooms=list(op.rooms or op.shapes),
+        capacities=list(op.capacities or op.shapes),
         types=types,
         signed=list(op.isSigned),
         sizes=[byte_width(p.type.pointee) for p in op.ptrs],

@@ -240,7 +240,7 @@ $values    return tt_launch(tt_it, stream, tt_grid, tt_parameters);
 }
 """
 
-#: What the driver gives only to who asks, on every GPU that can run the kernel. `$rows` are pairs of
+#: Attributes that the driver grants only on request, on every GPU that can run the kernel. `$rows` are pairs of
 #: CUfunction_attribute and value.
 PREPARE = """\
   if (!status) status = tt_prepare(made);
@@ -312,7 +312,7 @@ typedef struct {
   _Alignas(64) unsigned char bytes[128];
 } tt_map;
 
-/* How a kernel wants a tensor described to the copy engine. */
+/* How a tensor is described to TMA. */
 typedef struct {
   int rank, element, element_bytes, swizzle, fill, packed;
   unsigned box[5];

@@ -82,7 +82,7 @@ class _Watching(Memory):
 
 
 class _Noting(Evaluator):
-    """An evaluator that notes who writes at an address, and what one program does.
+    """An evaluator that records the writes to an address, and the operations of one program.
 
     Of the events whose numbers are in `keep`, the results are kept too.
     """

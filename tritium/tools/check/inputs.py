@@ -21,7 +21,7 @@ __all__ = ["arguments_of"]
 def arguments_of(entries: Mapping[str, Entry], given: Mapping[str, Any], size: int, seed: int = 0) -> list[Any]:
     """A value for each entry of a signature.
 
-    Integers are `size`, up to what they are divisible by; floats are random; an array has room for `size` rows of as
+    Integers are `size`, up to what they are divisible by; floats are random; an array holds `size` rows of as
     many elements at multiples of 16: numbers of a normal distribution, or integers below `size` (they may be indices).
     `given` says otherwise: numbers, and for arrays their shape.
     """
@@ -35,8 +35,8 @@ def _value(entry: Entry, given: Any, size: int, rng: np.random.Generator) -> Any
     if entry.type.startswith("tensordesc"):
         return _descriptor(entry, given, size, rng)
     if entry.type[0] == "*":
-        room = -(-size // 16) * 16
-        shape = (room * room,) if given is None else given if isinstance(given, tuple) else (int(given),)
+        extent = -(-size // 16) * 16
+        shape = (extent * extent,) if given is None else given if isinstance(given, tuple) else (int(given),)
         return _array(entry.type.lstrip("*").removeprefix("k"), shape, size, rng)
     if given is not None:
         return given

@@ -172,7 +172,7 @@ def instrument(
     """Have the kernel of a module store the values at some sites; where each is, in memory of `areas[-1].end` bytes.
 
     `program` is the one of the grid that does, None where there is no other. In loops `iterations` are stored, or as
-    many as there is room for.
+    many as fit in the buffer.
     """
     ops = list(module.walk())
     kernel = pick_kernel(module)
@@ -182,8 +182,8 @@ def instrument(
         value = value_at(ops, site)
         start = areas[-1].end if areas else 0
         area = Area(site, value.type, start, 0, 0, 1)
-        room = max(SLOTS, MOST_BYTES // (area.numel * max(area.size, 4)))
-        slots = min(max(SLOTS, iterations), MOST_SLOTS, room) if _in_loop(value, site, kernel) else 1
+        capacity = max(SLOTS, MOST_BYTES // (area.numel * max(area.size, 4)))
+        slots = min(max(SLOTS, iterations), MOST_SLOTS, capacity) if _in_loop(value, site, kernel) else 1
         known = _aligned(start + slots * area.numel * area.size)
         counter = _aligned(known + slots * area.numel * 4)
         area = Area(site, value.type, start, known, counter, slots)

@@ -118,8 +118,8 @@ class _Recorder(NoisyEvaluator):
             return
         self.events += 1
         kept = self.values.setdefault(site, [])
-        room = _MOST_BYTES if len(kept) < SLOTS else MOST_BYTES
-        if len(kept) < MOST_SLOTS and self.bytes < room:
+        capacity = _MOST_BYTES if len(kept) < SLOTS else MOST_BYTES
+        if len(kept) < MOST_SLOTS and self.bytes < capacity:
             array = np.array(shaped(found, value.type))
             self.bytes += array.nbytes
             kept.append((self.events, array))
@@ -221,7 +221,7 @@ class _Search:
         self.program, store = writer
         copies = [op for op in self.ops if op.name in _LATE]
         if copies and store.name not in ("tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store"):
-            store = copies[-1]  # the copy engine writes when somebody waits for it, or at the end
+            store = copies[-1]  # TMA writes are applied at a wait, or at the end
         plain = self.evaluate(self.program, None)
         noisy = [run for seed in range(1, _NOISY_RUNS + 1) if (run := self.evaluate(self.program, seed)) is not None]
         assert plain is not None

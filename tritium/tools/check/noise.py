@@ -1,6 +1,6 @@
 """By how much may a result differ that is rounded elsewhere? Found out by rounding at random.
 
-Machine code may round differently than the evaluator: it fuses products and sums, adds in another order, and computes
+Machine code may round differently than the evaluator: it contracts to FMAs, adds in another order, and computes
 exp or a quotient by instructions that are off by some units in the last place. How far that carries depends on the
 kernel and its data, so it is measured. The program is evaluated several times, and each float operation whose result
 was rounded is off by what hardware may make of it, up or down at random (stochastic arithmetic: Vignes, "A stochastic
@@ -9,13 +9,13 @@ may differ by. Where nothing is rounded, nothing is allowed.
 
 | operation | off by at most |
 |---|---|
-| sums, products, quotients, conversions, square roots | one unit in the last place |
+| additions, multiplications, divisions, conversions, square roots | one unit in the last place |
 | exp, exp2 | 2 + abs(x) units: the argument is rounded before the instruction takes it |
 | log, log2 | 2 units, and 2^-21: `lg2.approx` near 1 (PTX ISA, "lg2") |
 | other functions | 4 units |
 | functions of libraries | 16 units (of those known here the CUDA C++ programming guide states at most 11) |
-| sums of a tile, inner products | one unit of the sum of magnitudes |
-| factors of products in tf32 | cut off or rounded to 10 digits, as tensor cores and the assembler do |
+| reductions, dots | one unit of the sum of magnitudes |
+| operands of tf32 dots | truncated or rounded to 10 bits, as tensor cores and the assembler do |
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PRECISION = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8}
 _EXACT = {f"arith.{n}" for n in ("negf", "maximumf", "minimumf", "maxnumf", "minnumf", "constant", "select", "extf")}
 _EXACT |= {f"math.{name}" for name in ("absf", "copysign", "ceil", "floor", "trunc", "round", "roundeven")}
 _EXACT |= {"arith.bitcast", "arith.remf", "tt.clampf"}
-_PRODUCTS = ("tt.dot", "ttng.warp_group_dot")
+_DOTS = ("tt.dot", "ttng.warp_group_dot")
 _WIDE = {"arith.addf": np.add, "arith.subf": np.subtract, "arith.mulf": np.multiply, "arith.divf": np.divide}
 
 
@@ -61,7 +61,7 @@ class NoisyEvaluator(Evaluator):
 
     def execute(self, op: Operation, env: Any) -> Any:
         """As for every evaluator, and then off."""
-        if op.name in _PRODUCTS and self._narrow(op):
+        if op.name in _DOTS and self._narrow(op):
             env = {**env, **{v: self._tf32(env[v]) for v in op.operands[:2]}}
         out = super().execute(op, env)
         size = _SIZES.get(op.name) or (_of_function if op.name.startswith(("math.", "arith.", "tt.fp_to_fp")) else None)
@@ -71,7 +71,7 @@ class NoisyEvaluator(Evaluator):
         return [self._off(op, r.type, value, size, operands) for r, value in zip(op.results, out)]
 
     def _narrow(self, op: Operation) -> bool:
-        """Are the factors of a product rounded to tf32?"""
+        """Whether the operands of a dot are rounded to tf32."""
         f32 = all(getattr(element_type(v.type), "name", "") == "f32" for v in op.operands[:2])
         return f32 and "ieee" not in str(op.attributes.get("inputPrecision", ""))
 

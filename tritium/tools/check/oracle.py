@@ -37,11 +37,11 @@ __all__ = ["CheckError", "Finding", "Report", "Verdict", "check", "check_launch"
 ROUNDING = {
     "combine": "dot(a, b, 0) + c is dot(a, b, c): rounded once, not twice",
     "optimize-thread-locality": "threads add up what they hold before they meet",
-    "optimize-accumulator-init": "a first product is not added to zero",
-    "prefetch": "a product is made of products of parts of K",
-    "f32-dot-tc": "a product in f32 is made of several in a narrower type",
-    "emulate-bf16-dot": "products in bf16 are made of others",
-    "decompose-scaled-dot": "factors are scaled before the product",
+    "optimize-accumulator-init": "the first dot does not accumulate on zeros",
+    "prefetch": "a dot is split along K",
+    "f32-dot-tc": "an f32 dot is split into dots of a narrower type",
+    "emulate-bf16-dot": "bf16 dots are emulated",
+    "decompose-scaled-dot": "operands are scaled before the dot",
 }
 
 BUDGET = 10.0
