@@ -1,7 +1,6 @@
-"""The compiler: runs a backend's stage table over a source, keeps the results, and times every stage.
+"""The compiler: runs the stages of a backend over a source, caches the results, and times every stage.
 
-Everything a compile depends on is part of the key under which its result is stored; a process that finds the key on
-disk runs no stage at all.
+All inputs of a compile are part of the key of its result; a process that finds the key on disk runs no stage.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which backends there are, and which one compiles for a target."""
+"""The backends, and the selection of one for a target."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..support.lazy import LazyModule
 
 __all__ = ["TargetError", "backends", "make_backend", "named_target", "register_backend"]
 
-_metadata = LazyModule("importlib.metadata")  # 10 ms, and only who asks for an unusual target needs it
+_metadata = LazyModule("importlib.metadata")  # 10 ms, needed for unusual targets only
 _cpu = LazyModule("..backends.cpu.compiler", __package__)
 _nvidia = LazyModule("..backends.nvidia.compiler", __package__)
 _amd = LazyModule("..backends.amd.compiler", __package__)
@@ -31,9 +31,9 @@ class TargetError(TritiumError, RuntimeError):
 
 
 def register_backend(name: str, backend: type[BaseBackend]) -> None:
-    """Make a backend known to this process under `name`, in the place of one that has the name already.
+    """Register a backend in this process under `name`, replacing one of that name.
 
-    TargetError for one that specializes arguments in its own way: launches do it alike on all targets.
+    TargetError for a backend that specializes arguments itself: specialization is the same on all targets.
     """
     for method in ("get_int_specialization", "get_tensor_specialization"):
         if getattr(backend, method) is not getattr(BaseBackend, method):
@@ -46,7 +46,7 @@ def register_backend(name: str, backend: type[BaseBackend]) -> None:
 
 
 def backends() -> dict[str, type[BaseBackend]]:
-    """All backends by name: the ones in the package, registered ones, and those of entry points."""
+    """All backends by name: those of the package, registered ones, and those of entry points."""
     found: dict[str, type[BaseBackend]] = {name: get() for name, get in _OWN.items()}
     for entry in _metadata.entry_points(group="tritium.backends"):
         found[entry.name] = entry.load()
@@ -66,7 +66,7 @@ def named_target(backend: str, arch: str) -> GPUTarget:
 @lru_cache(maxsize=64)
 def make_backend(target: Any) -> BaseBackend:
     """The backend for `target` (a target value, or `GPUTarget`); TargetError if it is not exactly one."""
-    # The common case does not look through the entry points of every installed package (20 ms with its imports).
+    # In the common case the entry points of installed packages are not searched (20 ms with imports).
     candidates = [b for b in _registered.values() if b.supports_target(target)]
     own = _OWN.get(getattr(target, "backend", ""))
     if not candidates and own is not None:

@@ -1,11 +1,11 @@
 """Compiled kernels on disk: one file (`entry`) a kernel, used only if every byte of it is valid.
 
-What may go wrong does not reach the user as an error: an entry that is damaged, of another version or writable by
-another user is no entry (and is written anew), and a folder that cannot be written costs time. Each is said once, as a
-warning. Entries appear by atomic rename: who reads one while it is replaced reads the old or the new one.
+Problems are not errors of the user: an entry that is damaged, of another version or writable by another user is ignored
+(and overwritten), and a folder that is not writable costs time. Each is reported once, by a warning. Entries are
+written by atomic rename: a concurrent reader reads the old or the new one.
 
-A hit costs no more than reading the file. Its access time is set where it is older than an hour: by those times room is
-made when the folder has outgrown `cache.max_size` (`inventory`).
+A hit costs no more than reading the file. Its access time is updated if it is older than an hour: by these times
+entries are evicted when the folder exceeds `cache.max_size` (`inventory`).
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ __all__ = [
 _pathlib = LazyModule("pathlib")
 _inventory = LazyModule(".inventory", __package__)
 
-#: How often a write is tried whose folder somebody removes meanwhile.
+#: Attempts of a write whose folder is removed concurrently.
 _ATTEMPTS = 8
 
-#: Seconds for which the access time of an entry may stay as it is.
+#: Seconds after which the access time of an entry is updated.
 _TOUCH_AFTER = 3600
 
-#: Bytes of written entries for which the ledger grows by one byte, and the part of the limit at which room is made.
+#: Bytes of written entries for each byte of the ledger, and the fraction of the limit after which entries are evicted.
 _LEDGER_UNIT = 1 << 16
 _LEDGER_SHARE = 16
 
 
 class CacheWarning(UserWarning):
-    """The cache could not be used as it should: kernels still run, some are compiled again."""
+    """The cache could not be used: kernels still run, some are compiled again."""
 
 
 _warned: set[str] = set()
@@ -73,12 +73,12 @@ class KernelCache:
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = os.path.join(folder or settings.cache.dir, "kernels")
-        #: why the last `read` found nothing, where there was something: "damaged", "untrusted", "unreadable"
+        #: why the last `read` ignored an existing file: "damaged", "untrusted", "unreadable"
         self.refused = ""
 
     @property
     def folder(self) -> Path:
-        """Where the entries are."""
+        """The folder of the entries."""
         found: Path = _pathlib.Path(self._folder)
         return found
 
@@ -91,12 +91,12 @@ class KernelCache:
         return os.path.join(self._folder, key[:2], f"{key}.kernel")
 
     def read(self, key: str) -> Entry | None:
-        """The entry of `key`, or None: missing, damaged, or not to be trusted."""
+        """The entry of `key`, or None if it is missing, damaged, or not trusted."""
         data = self.read_bytes(key)
         return None if data is None else self.checked(key, data)
 
     def checked(self, key: str, data: bytes, place: str = "cache entry") -> Entry | None:
-        """The entry in these bytes; None and a warning if they are none of `key`."""
+        """The entry in these bytes; None and a warning if they are no entry of `key`."""
         try:
             return Entry.from_bytes(data, key)
         except (ValueError, KeyError, TypeError) as error:
@@ -105,7 +105,7 @@ class KernelCache:
             return None
 
     def read_bytes(self, key: str) -> bytes | None:
-        """The file of `key`, unchecked but for who may have written it; None without one."""
+        """The bytes of the file of `key`, checked only for write permissions of others; None without one."""
         path = self._place(key)
         self.refused = ""
         try:
@@ -116,19 +116,19 @@ class KernelCache:
                     warn_once("trust", f"{path} could have been written by another user: it is not used")
                     return None
                 if status.st_size > MAX_ENTRY:
-                    return b""  # which is damaged
+                    return b""  # treated as damaged
                 data = f.read(status.st_size)
                 _touch(f.fileno(), status)
                 return data
         except (FileNotFoundError, NotADirectoryError):
-            return None  # no folder either: the write will say why
+            return None  # without a folder, too: the write reports the error
         except OSError as error:
             self.refused = "unreadable"
             warn_once("read", f"the kernel cache cannot be read: {error}")
             return None
 
     def write(self, key: str, entry: Entry) -> bool:
-        """Keep `entry` under `key`, whatever was there; False (and one warning) if that is not possible."""
+        """Store `entry` under `key`, replacing another; False (and one warning) if that is not possible."""
         return self.write_bytes(key, entry.to_bytes(key))
 
     def write_bytes(self, key: str, data: bytes) -> bool:
@@ -151,10 +151,10 @@ class KernelCache:
         return True
 
     def _account(self, size: int) -> None:
-        """Note that `size` bytes were written, and make room if the folder may have outgrown its limit.
+        """Record that `size` bytes were written, and evict entries if the folder may exceed its limit.
 
-        The ledger is a file as long as entries were written since room was made: so a write costs one more, of a few
-        bytes, and a look at all entries is due once a sixteenth of the limit has come in.
+        The length of the ledger file counts the bytes written since the last eviction: a write costs one more write of
+        a few bytes, and all entries are scanned once a sixteenth of the limit has been written.
         """
         limit = settings.cache.max_size
         if not limit:
@@ -170,8 +170,8 @@ class KernelCache:
 
 
 def _may_pass(error: OSError, path: str) -> bool:
-    """Is what a write met gone by the next try? So it is where somebody clears the cache, and its folders."""
-    if isinstance(error, FileExistsError):  # seen by one call and gone before the next
+    """Whether an error of a write is temporary, as while the cache and its folders are being cleared."""
+    if isinstance(error, FileExistsError):  # it existed for one call only
         return not os.path.exists(error.filename or path)
     if isinstance(error, IsADirectoryError):  # an empty folder in the place of an entry
         with contextlib.suppress(OSError):
@@ -181,7 +181,7 @@ def _may_pass(error: OSError, path: str) -> bool:
 
 
 def _touch(descriptor: int, status: os.stat_result) -> None:
-    """Let a file's access time be now, unless it is about that."""
+    """Set a file's access time to now, unless it is recent."""
     if time.time() - max(status.st_atime, status.st_mtime) > _TOUCH_AFTER and os.utime in os.supports_fd:
         with contextlib.suppress(OSError):
             os.utime(descriptor, ns=(time.time_ns(), status.st_mtime_ns))

@@ -1,4 +1,4 @@
-"""Which cache a process uses: the folder, or what the settings name in its place."""
+"""The cache of a process: the folder, or the cache selected by settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _remote = LazyModule(".remote", __package__)
 
 
 def open_cache() -> KernelCache:
-    """The cache of compiled kernels: the folder, or what the settings put in its place or behind it (`remote`)."""
+    """The cache of compiled kernels: the folder, or a manager or remote backend selected by settings (`remote`)."""
     if settings.cache.manager_class is None and settings.cache.remote_manager_class is None:
         return KernelCache()
     found: KernelCache = _remote.chosen_cache()

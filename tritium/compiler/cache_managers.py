@@ -1,10 +1,10 @@
-"""Where compiled kernels are kept, as Triton lets users choose it: classes of Triton's names and methods.
+"""Cache managers and remote backends: classes with Triton's names and methods.
 
-A `CacheManager` keeps the files of one key; `TRITON_CACHE_MANAGER=module:Class` names one to be used in place of the
-folder of kernels. A `RemoteCacheBackend` keeps files of one key where other machines find them;
-`TRITON_REMOTE_CACHE_BACKEND=module:Class` names one to be asked besides. Of a kernel there is one file, `FILE_NAME`:
-the entry with all stages, as it stands on disk. What they give back is checked like any entry (`remote`), and what they
-raise, or how long they take, costs a warning and never a kernel.
+A `CacheManager` stores the files of one key; `TRITON_CACHE_MANAGER=module:Class` names one that replaces the folder of
+kernels. A `RemoteCacheBackend` stores files of one key for other machines, too;
+`TRITON_REMOTE_CACHE_BACKEND=module:Class` names one that is used in addition. A kernel is one file, `FILE_NAME`: the
+entry with all stages, as on disk. Results of managers and backends are checked like any entry (`remote`); their errors
+and timeouts cause warnings only.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ __all__ = [
 ]
 
 _pathlib = LazyModule("pathlib")
-_redis = LazyModule("redis")  # 60 ms, and only who shares kernels needs it
+_redis = LazyModule("redis")  # 60 ms, needed for shared kernels only
 _retry = LazyModule("redis.retry")
 _backoff = LazyModule("redis.backoff")
 
-#: The name that managers and backends are given for a kernel's entry. It changes with the format of entries.
+#: The file name of a kernel's entry. It changes with the format of entries.
 FILE_NAME = "kernel.tritium2"
 
 
 class CacheManager(ABC):
-    """Keeps files under the names that they are put with, for one key."""
+    """Stores files by name, for one key."""
 
     def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:
         self.key = key
@@ -56,19 +56,19 @@ class CacheManager(ABC):
 
     @abstractmethod
     def put(self, data: bytes | str, filename: str, binary: bool = True) -> str:
-        """Keep `data` as `filename`; the path of a file with it."""
+        """Store `data` as `filename`; the path of the file."""
 
     @abstractmethod
     def get_group(self, filename: str) -> dict[str, str] | None:
-        """The paths of the group that was put as `filename`, by name; None if one is missing."""
+        """The paths of the group stored as `filename`, by name; None if one is missing."""
 
     @abstractmethod
     def put_group(self, filename: str, group: Mapping[str, str]) -> str:
-        """Note that these files, name -> path, belong together."""
+        """Record that these files, name -> path, are a group."""
 
 
 class FileCacheManager(CacheManager):
-    """Files in a folder of the key's own: below the folder of kernels, or those for dumps and for overriding."""
+    """Files in a folder of the key, below the folder of kernels, or those of dumps and overrides."""
 
     def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:
         super().__init__(key, override, dump)
@@ -79,7 +79,7 @@ class FileCacheManager(CacheManager):
             os.makedirs(self.cache_dir, mode=0o700, exist_ok=True)
 
     def has_file(self, filename: str) -> bool:
-        """Is it there, and of nobody else's making?"""
+        """Whether the file exists, and only this user could have written it."""
         try:
             status = os.lstat(self._path(filename))
             return stat.S_ISREG(status.st_mode) and is_trusted(status) and is_trusted(os.stat(self.cache_dir))
@@ -91,13 +91,13 @@ class FileCacheManager(CacheManager):
         return self._path(filename) if self.has_file(filename) else None
 
     def put(self, data: bytes | str, filename: str, binary: bool = True) -> str:
-        """Write it by atomic rename; its path. OSError where that cannot be."""
+        """Write it by atomic rename; its path. OSError if that is not possible."""
         path = self._path(filename)
         replace_file(_pathlib.Path(path), data if isinstance(data, bytes) else str(data).encode())
         return path
 
     def get_group(self, filename: str) -> dict[str, str] | None:
-        """The group's paths, or None where a file is missing, or what was noted of the group is damaged."""
+        """The group's paths, or None if a file is missing, or the record of the group is damaged."""
         path = self.get_file(f"__grp__{filename}")
         if path is None:
             return None
@@ -107,7 +107,7 @@ class FileCacheManager(CacheManager):
         return {str(name): str(place) for name, place in children.items()}
 
     def put_group(self, filename: str, group: Mapping[str, str]) -> str:
-        """Note the group; the path of the note."""
+        """Record the group; the path of the record."""
         return self.put(json.dumps({"child_paths": dict(group)}), f"__grp__{filename}", binary=False)
 
     def _path(self, filename: str) -> str:
@@ -115,24 +115,24 @@ class FileCacheManager(CacheManager):
 
 
 class RemoteCacheBackend(ABC):
-    """Files of one key, kept where other machines find them."""
+    """Files of one key in storage shared with other machines."""
 
     def __init__(self, key: str) -> None:
         self.key = key
 
     @abstractmethod
     def get(self, filenames: Sequence[str]) -> dict[str, bytes]:
-        """The contents of those that are there."""
+        """The contents of the existing files."""
 
     @abstractmethod
     def put(self, filename: str, data: bytes) -> Any:
-        """Keep `data` as `filename`."""
+        """Store `data` as `filename`."""
 
 
 class RedisRemoteCacheBackend(RemoteCacheBackend):
-    """A Redis server, which the settings of the group `redis` name. Needs the package `redis` (`tritium[redis]`).
+    """A Redis server, configured by the settings of the group `redis`. Needs the package `redis` (`tritium[redis]`).
 
-    All backends of a process share its connections. Nothing is tried twice: who asks again is `remote`.
+    All backends of a process share its connections. Nothing is retried here: `remote` does that.
     """
 
     def __init__(self, key: str) -> None:
@@ -142,8 +142,8 @@ class RedisRemoteCacheBackend(RemoteCacheBackend):
 
     @staticmethod
     def prepare() -> None:
-        """Import what asking needs, at nobody's expense."""
-        with contextlib.suppress(ImportError):  # which asking reports
+        """Import the client, outside of any timeout."""
+        with contextlib.suppress(ImportError):  # reported by the first request
             _ = _redis.Redis, _retry.Retry, _backoff.NoBackoff
 
     def get(self, filenames: Sequence[str]) -> dict[str, bytes]:
@@ -152,7 +152,7 @@ class RedisRemoteCacheBackend(RemoteCacheBackend):
         return {name: data for name, data in zip(filenames, found) if data is not None}
 
     def put(self, filename: str, data: bytes) -> Any:
-        """By one SET, which forgets after `redis.keep_for` seconds."""
+        """By one SET, which expires after `redis.keep_for` seconds."""
         return self._client.set(self._name(filename), data, ex=settings.redis.keep_for or None)
 
     def _name(self, filename: str) -> str:
@@ -191,7 +191,7 @@ def _client() -> Any:
 
 
 class RemoteCacheManager(CacheManager):
-    """Files of the backend that `cache.remote_manager_class` names, with copies in the folder of kernels."""
+    """Files of the backend named by `cache.remote_manager_class`, with copies in the folder of kernels."""
 
     def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:
         super().__init__(key, override, dump)
@@ -210,7 +210,7 @@ class RemoteCacheManager(CacheManager):
         return None if data is None else self._files.put(data, filename)
 
     def put(self, data: bytes | str, filename: str, binary: bool = True) -> str:
-        """Give it to the backend, and keep a copy."""
+        """Store it in the backend, and keep a copy."""
         if not self._local_only:
             self._backend.put(filename, data if isinstance(data, bytes) else str(data).encode())
         return self._files.put(data, filename, binary)
@@ -227,7 +227,7 @@ class RemoteCacheManager(CacheManager):
         return {n: self._files.put(d, n) for n, d in found.items()} if len(found) == len(names) else None
 
     def put_group(self, filename: str, group: Mapping[str, str]) -> str:
-        """Note the group by the names of its files."""
+        """Record the group by the names of its files."""
         if self._local_only:
             return self._files.put_group(filename, group)
         return self.put(json.dumps({"child_paths": sorted(group)}), f"__grp__{filename}", binary=False)
@@ -239,12 +239,12 @@ def get_cache_manager(key: str) -> CacheManager:
 
 
 def get_override_manager(key: str) -> CacheManager:
-    """The one of the stages that take the place of a compile's."""
+    """The manager of stages that override those of a compile."""
     return _chosen()(_base32(key), override=True)
 
 
 def get_dump_manager(key: str) -> CacheManager:
-    """The one of the stages that are dumped."""
+    """The manager of dumped stages."""
     return _chosen()(_base32(key), dump=True)
 
 
@@ -253,7 +253,7 @@ def _chosen() -> Any:
 
 
 def _base32(key: str) -> str:
-    """A hexadecimal key as Triton's managers get it."""
+    """A hexadecimal key in the encoding of Triton's managers."""
     return base64.b32encode(bytes.fromhex(key)).decode().rstrip("=")
 
 
@@ -265,7 +265,7 @@ def _children(path: str) -> Any:
 
 
 def _plain(name: str) -> str:
-    """The name of a file, not a way to another folder."""
+    """The file name, which must not be a path to another folder."""
     if os.path.basename(name) != name or name in ("", ".", ".."):
         raise ValueError(f"{name!r} is no name of a file in the cache")
     return name

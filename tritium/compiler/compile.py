@@ -1,4 +1,4 @@
-"""`compile`: a source through the stages of a target's backend, or out of the cache."""
+"""`compile`: run a source through the stages of a target's backend, or read the result from the cache."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _views = LazyModule(".module_views", __package__)
 
 
 def default_target() -> Any:
-    """The processor we run on."""
+    """The host CPU."""
     return _cpu_target.host_target()
 
 
@@ -53,7 +53,7 @@ _current_target: list[Callable[[], Any]] = [default_target]
 
 
 def compile_for(current_target: Callable[[], Any]) -> None:
-    """What `compile` compiles for if it is not told: the runtime, which knows the active driver, says so at import."""
+    """Set the default target of `compile`; the runtime, which has the active driver, does so at import."""
     _current_target[:] = [current_target]
 
 
@@ -69,10 +69,10 @@ def compile(
     """Compile `src` (an ASTSource, an IRSource, or the path of a file with a stage's text) for `target`.
 
     `target` is a target value (default: that of the active driver), `options` a mapping of option names; `until` names
-    the last stage that is wanted (default: machine code), `elsewhere` processes that may do the work. Raises
-    CompilationError for kernels that are wrong, BackendError for code the target refuses, KeyError for unknown options,
-    SourceError for a stage that the target does not have, UnsupportedStage for one that it does not have yet (without
-    `until`, machine code). `_env_vars` is Triton's: settings that become part of the key in place of those in force.
+    the last stage (default: machine code), `elsewhere` worker processes for the later stages. Raises CompilationError
+    for wrong kernels, BackendError for code that the target refuses, KeyError for unknown options, SourceError for a
+    stage that the target does not have, UnsupportedStage for one that is not implemented yet (without `until`, machine
+    code). `_env_vars` is Triton's: settings for the key in place of the current ones.
     """
     start = time.perf_counter_ns()
     settings.compilation.check_supported()
@@ -84,7 +84,7 @@ def compile(
         src = src.plain()
     backend = make_backend(_target_of(src) if target is None else target)
     if settings.runtime.add_stages_inspection_hook is not None:
-        backend = _copy.copy(backend)  # what the hook sets on it (`binary_ext`) is for this compile alone
+        backend = _copy.copy(backend)  # the hook may set attributes (`binary_ext`) for this compile
     chosen = _options(src, backend, options or {})
     stages: dict[str, Any] = {}
     backend.add_stages(stages, chosen, src.language)
@@ -114,7 +114,7 @@ def compile(
     if cache is not None and not settings.compilation.always_compile:
         entry = cache.read(key)
         if entry is not None and _serves(entry, src, stages):
-            entry.metadata.update(getattr(chosen, "at_launch", {}))  # the entry has those of who made it
+            entry.metadata.update(getattr(chosen, "at_launch", {}))  # the entry has those of the compile that made it
             if trace is not None:
                 trace.end(CompileTimes(), "hit")
             found = CompileTimes(ir_initialization=max(1, (time.perf_counter_ns() - start) // 1000))
@@ -123,19 +123,19 @@ def compile(
 
 
 def _serves(entry: Entry, src: Any, stages: Mapping[str, Any]) -> bool:
-    """Does an entry have what its kernel needs? (What wrote it may have been no compile of ours.)"""
+    """Whether an entry is complete for its kernel. (It may not have been written by a compile.)"""
     last = [name for name, stage in stages.items() if not getattr(stage, "on_demand", False)] or [src.ext]
     return last[-1] in entry.stages and entry.metadata.get("name") == src.name and "target" in entry.metadata
 
 
 def _target_of(src: Any) -> Any:
-    """The target for a source that nobody gives one."""
+    """The target of a source without an explicit one."""
     active = _current_target[0]
     return _stated.choose_target(src, active) if isinstance(src, IRSource) else active()
 
 
 def _check_file(src: IRSource, backend: BaseBackend, stages: Mapping[str, Any], options: Any) -> None:
-    """SourceError for a file whose stage the target does not have, or that was made for a target too different."""
+    """SourceError for a file whose stage the target does not have, or that was made for an incompatible target."""
     if src.ext not in ("source", *stages, *backend.planned_stages):
         kind = backend.describe().backend
         hint = _stated.other_target_hint(src)
@@ -144,7 +144,7 @@ def _check_file(src: IRSource, backend: BaseBackend, stages: Mapping[str, Any], 
 
 
 def _options(src: Any, backend: BaseBackend, given: Mapping[str, Any]) -> Any:
-    """The options of a compile; the error of one that cannot be names the kernel."""
+    """The options of a compile; an error names the kernel."""
     try:
         return backend.parse_options({**src.parse_options(), **given})
     except OutOfResources as error:
@@ -154,7 +154,7 @@ def _options(src: Any, backend: BaseBackend, given: Mapping[str, Any]) -> Any:
 
 
 def _cut(backend: BaseBackend, stages: dict[str, Any], first: str, until: str) -> dict[str, Any]:
-    """The stages up to `until`, which comes behind `first`."""
+    """The stages up to `until`, which comes after `first`."""
     names = list(stages)
     if until in backend.planned_stages:
         raise backend.missing_stage(until, names)
@@ -166,14 +166,14 @@ def _cut(backend: BaseBackend, stages: dict[str, Any], first: str, until: str) -
 
 
 def _check_binary(backend: BaseBackend, stages: Mapping[str, Any]) -> None:
-    """UnsupportedStage where no stage makes machine code: a kernel that cannot be launched must be asked for."""
+    """UnsupportedStage if no stage makes machine code: a kernel that cannot be launched needs an explicit `until`."""
     missing = [name for name in backend.planned_stages if name not in stages]
     if backend.binary_ext in missing:
         raise backend.missing_stage(missing[0], list(stages))
 
 
 def _inspect_stages(backend: BaseBackend, stages: dict[str, Any], options: Any, language: Any) -> str:
-    """Let the user's hook edit the stages; its own key becomes part of the kernel's."""
+    """Call the user's hook, which may edit the stages; its key becomes part of the kernel's."""
     hook = settings.runtime.add_stages_inspection_hook
     key = None if hook is None else stages_hook_key(hook)
     if hook is None or key is None:
@@ -197,7 +197,8 @@ def _inspect_stages(backend: BaseBackend, stages: dict[str, Any], options: Any, 
 
 
 def stages_hook_key(hook: Callable[..., Any]) -> tuple[Any, Any] | None:
-    """The key of a hook that changes stages, and its hash: what it gives without arguments; None if it raises."""
+    """The key of a hook that changes stages, and its hash: the result of a call without arguments; None if it
+    raises."""
     try:
         found = hook()
     except interrupts():

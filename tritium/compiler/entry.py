@@ -6,8 +6,8 @@ An entry is
 
 where the header is JSON: the entry's key, the kernel's metadata, for each stage its name, whether it is text, and its
 size, the size of the description of the key (`key.describe_key`), and the SHA-256 of the contents, which are the stages
-one after another and the description. There is no pickle, no path and no time in it, so that equal compiles make equal
-files, and files may be copied to another machine; under another name they are no entries.
+one after another and the description. It has no pickle, path or time, so that equal compiles make equal files,
+and files may be copied to another machine; under another name they are not valid.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["MAX_ENTRY", "Entry", "read_header"]
 _MAGIC = b"tritium2"
 _PREFIX = len(_MAGIC) + 32 + 8
 _MAX_HEADER = 1 << 20
-#: Bytes that an entry may have.
+#: The maximum size of an entry in bytes.
 MAX_ENTRY = 1 << 30
 _MAX_STAGES = 100
 
@@ -32,7 +32,7 @@ _MAX_STAGES = 100
 class Entry:
     """A compiled kernel's metadata (JSON values) and stages (text or bytes), in the order they were made.
 
-    `described` are the parts of its key by name (`key.describe_key`) as JSON, for people: a hit does not read them.
+    `described` are the parts of its key by name (`key.describe_key`) as JSON, for messages: a hit does not read them.
     """
 
     metadata: dict[str, Any]
@@ -40,7 +40,7 @@ class Entry:
     described: bytes = b"{}"
 
     def description(self) -> dict[str, dict[str, str]]:
-        """The parts of the key by kind and name; ValueError where they are nonsense."""
+        """The parts of the key by kind and name; ValueError if they are malformed."""
         found = _parsed(self.described)
         if not isinstance(found, dict) or not all(isinstance(part, dict) for part in found.values()):
             raise ValueError("the description of the key is nonsense")
@@ -64,7 +64,7 @@ class Entry:
 
     @classmethod
     def from_bytes(cls, data: bytes, key: str) -> Entry:
-        """The entry of `key` in a file's contents; ValueError saying what is wrong with them."""
+        """The entry of `key` in a file's contents; ValueError with the reason if they are invalid."""
         header, end = read_header(data, len(data), key)
         contents = memoryview(data)[end:]
         if sha256(contents).hexdigest() != header["sha256"]:
@@ -79,9 +79,10 @@ class Entry:
 
 
 def read_header(data: bytes, size: int, key: str) -> tuple[dict[str, Any], int]:
-    """The header at the beginning `data` of a file of `size` bytes, and where it ends; ValueError saying what is wrong.
+    """The header at the beginning `data` of a file of `size` bytes, and its end; ValueError with the
+    reason if it is invalid.
 
-    Whatever it says about the rest of the file is possible; that it is true, the checksum of the contents shows.
+    It is consistent with the size of the file; the contents are verified by their checksum.
     """
     if len(data) < _PREFIX or data[:8] != _MAGIC:
         raise ValueError("not a cache entry of this version, or truncated")

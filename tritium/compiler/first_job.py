@@ -1,5 +1,4 @@
-"""A small program that needs most of what kernels need: `TEXT`. Workers compile it before the first job that somebody
-waits for, so that what is imported on the way is there."""
+"""A small kernel, `TEXT`, which workers compile before their first job to import the modules that most kernels need."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What is in a folder of compiled kernels, and how it is kept small: for command lines, and when a limit is reached.
+"""Listing, verification and eviction of the entries in a folder of compiled kernels.
 
-Any number of processes may read, write, prune and clear at the same time. Files go one by one, by `unlink`: who has one
-open reads on, who comes later compiles. A file that goes away while it is looked at is simply not there. Folders of
-entries that became empty go too; a writer makes them again. What is no entry of ours is left alone, and links are never
-followed.
+Any number of processes may read, write, prune and clear concurrently. Files are removed one by one, by `unlink`: a
+process with an open file continues to read it, a later one compiles. A file that disappears during a scan is treated as
+missing. Empty folders of entries are removed too; a writer makes them again. Other files are left alone, and links are
+never followed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .stage_paths import FOLDER
 
 __all__ = ["Item", "Pruned", "clear", "items", "load", "make_room", "matching", "prune", "verify"]
 
-#: Seconds after which a file that was being written is one that its writer left.
+#: Seconds after which a temporary file is considered abandoned by its writer.
 ABANDONED_AFTER = 3600.0
 
 _NAME = re.compile(r"([0-9a-f]{4,128})\.kernel")
@@ -33,9 +33,9 @@ _HEADS = (1 << 14, 1 << 21)  # bytes to read for a header: most are short
 
 @dataclass(frozen=True)
 class Item:
-    """An entry's file. Times are seconds since 1970; `problem` says why it is no entry, where it is none.
+    """An entry's file. Times are seconds since 1970; `problem` is the reason if it is invalid.
 
-    `metadata` and `stages` (name -> bytes) are those of its header, empty where that cannot be read.
+    `metadata` and `stages` (name -> bytes) are those of its header, empty if that cannot be read.
     """
 
     key: str
@@ -50,17 +50,17 @@ class Item:
 
     @property
     def name(self) -> str:
-        """The kernel's."""
+        """The kernel's name."""
         return str(self.metadata.get("name", ""))
 
     @property
     def target(self) -> str:
-        """`cuda:90`; empty for what is no kernel (results of tuning are kept here too)."""
+        """`cuda:90`; empty for other entries (results of tuning are stored here too)."""
         target = self.metadata.get("target")
         return f"{target.get('backend')}:{target.get('arch')}" if isinstance(target, dict) else ""
 
     def described(self) -> dict[str, Any]:
-        """The parts of the key by name, empty where the file does not have them; the whole entry is checked for it."""
+        """The parts of the key by name, empty if the file does not have them; the whole entry is verified."""
         try:
             return load(self).description()
         except (OSError, ValueError, KeyError, TypeError):
@@ -68,7 +68,7 @@ class Item:
 
 
 def _files(folder: Path) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
-    """Every plain file of the folder and of its folders of entries."""
+    """Every regular file of the folder and of its folders of entries."""
     waiting = [str(folder)]
     while waiting:
         place = waiting.pop()
@@ -83,7 +83,7 @@ def _files(folder: Path) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
 
 
 def items(folder: Path) -> list[Item]:
-    """Every entry, the one used last first. Files are read as far as their headers go."""
+    """Every entry, most recently used first. Only headers of files are read."""
     found = [_item(m[1], Path(f.path), s) for f, s in _files(folder) if (m := _NAME.fullmatch(f.name))]
     return sorted((item for item in found if item is not None), key=lambda item: (-item.used, item.key))
 
@@ -117,20 +117,20 @@ def _header(path: Path, status: os.stat_result, key: str) -> dict[str, Any]:
 
 
 def load(item: Item) -> Entry:
-    """The whole entry, checked; ValueError (and rarely KeyError or TypeError) saying what is wrong with it."""
+    """The whole entry, checked; ValueError (rarely KeyError or TypeError) with the reason if it is invalid."""
     if item.problem:
         raise ValueError(item.problem)
     with open(open_file(item.path, looking=True), "rb") as f:
-        return Entry.from_bytes(f.read(item.size + 1), item.key)  # somebody may make it longer meanwhile
+        return Entry.from_bytes(f.read(item.size + 1), item.key)  # it may grow concurrently
 
 
 def matching(found: list[Item], wanted: str) -> list[Item]:
-    """The entries whose key begins with `wanted`, or whose kernel is called so; all of them for an empty text."""
+    """The entries whose key begins with `wanted`, or whose kernel has this name; all for an empty text."""
     return [item for item in found if item.key.startswith(wanted) or item.name == wanted]
 
 
 def verify(folder: Path) -> Iterator[tuple[Item, str]]:
-    """Every entry, and what is wrong with it: "" for nothing. All of every file is read."""
+    """Every entry with its problem, "" for none. Files are read completely."""
     for item in items(folder):
         try:
             load(item).description()
@@ -143,10 +143,10 @@ def verify(folder: Path) -> Iterator[tuple[Item, str]]:
 
 
 def make_room(folder: Path, limit: int, ledger: int | None = None) -> int:
-    """Remove the entries used longest ago until `limit` bytes are left, and return how many bytes went.
+    """Evict the least recently used entries until `limit` bytes are left, and return the number of evicted bytes.
 
-    `ledger` is the open file that a cache notes its writes in: whoever holds its lock works, others go on, and it is
-    emptied. A process that is killed meanwhile holds no lock any more.
+    `ledger` is the open file in which a cache records its writes: the process that gets its lock evicts, others
+    continue, and the ledger is truncated. The lock of a killed process is released.
     """
     if ledger is not None:
         try:
@@ -168,7 +168,7 @@ def make_room(folder: Path, limit: int, ledger: int | None = None) -> int:
 
 @dataclass(frozen=True)
 class Pruned:
-    """What `prune` or `clear` removed."""
+    """The numbers of items that `prune` or `clear` removed."""
 
     entries: int
     size: int
@@ -178,8 +178,8 @@ class Pruned:
 def prune(
     folder: Path, limit: int | None, unused_for: float | None, abandoned_after: float = ABANDONED_AFTER
 ) -> Pruned:
-    """Remove what was not used for so many seconds, what is damaged, then what exceeds `limit` bytes, and files that
-    killed writers left more than `abandoned_after` seconds ago."""
+    """Remove entries unused for `unused_for` seconds, damaged entries, then the least recently used beyond `limit`
+    bytes, and temporary files that were abandoned more than `abandoned_after` seconds ago."""
     now = time.time()
     found = items(folder)
     old = [i for i in found if i.problem or (unused_for is not None and now - i.used > unused_for)]
@@ -193,7 +193,7 @@ def prune(
 
 
 def clear(folder: Path, wanted: Callable[[Item], bool] | None = None) -> Pruned:
-    """Remove the entries that are wanted, or all, with whatever is being written."""
+    """Remove the selected entries, or all with all temporary files."""
     return _remove(folder, [i for i in items(folder) if wanted is None or wanted(i)], 0 if wanted is None else None)
 
 
@@ -206,15 +206,15 @@ def _remove(folder: Path, old: list[Item], abandoned_after: float | None) -> Pru
 def _removed(path: str) -> bool:
     try:
         os.unlink(path)
-    except OSError:  # it went already, or the folder is not ours to change
+    except OSError:  # already removed, or the folder is not writable
         return False
     with contextlib.suppress(OSError):
-        os.rmdir(os.path.dirname(path))  # which succeeds for the last one
+        os.rmdir(os.path.dirname(path))  # succeeds for the last entry
     return True
 
 
 def _remove_abandoned(folder: Path, after: float) -> int:
-    """Remove what was being written longer ago than `after` seconds, here and beside the entries."""
+    """Remove temporary files older than `after` seconds, here and in the folder of native code."""
     now, gone = time.time(), 0
     for place in (folder, folder.parent / "native"):
         for file, status in _files(place):

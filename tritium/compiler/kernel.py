@@ -13,14 +13,14 @@ __all__ = ["CompiledKernel", "LazyDict", "LazyStages", "frozen", "launch_with", 
 
 
 class LazyStages(dict[str, Any]):
-    """Stage name -> text or bytes, in pipeline order. What is not there yet is made when it is asked for.
+    """Stage name -> text or bytes, in pipeline order. Missing stages are made on first access.
 
-    `absent` says why stages that a target should have are not among them: the error that asking for them raises.
-    `extra` are texts that are no stages, made for who asks for them by name.
+    `absent` has the errors that are raised on access to stages that a target does not have yet. `extra` are functions
+    that make further texts by name, which are not stages.
 
-    >>> stages = LazyStages(["ttir", "asm"], {"ttir": "module {}"}, {"asm": lambda stages: "ret"})
-    >>> list(stages), stages["asm"]
-    (['ttir', 'asm'], 'ret')
+        >>> stages = LazyStages(["ttir", "asm"], {"ttir": "module {}"}, {"asm": lambda stages: "ret"})
+        >>> list(stages), stages["asm"]
+        (['ttir', 'asm'], 'ret')
     """
 
     def __init__(
@@ -37,12 +37,12 @@ class LazyStages(dict[str, Any]):
         self._extra = extra or {}
 
     def made(self) -> dict[str, Any]:
-        """The stages that are there, without those that are made on demand and were not yet."""
+        """The existing stages, without stages on demand that have not been made."""
         return {name: value for name, value in super().items() if name not in self._makers}
 
     @property
     def extra_names(self) -> list[str]:
-        """The names of texts that are no stages."""
+        """The names of further texts."""
         return list(self._extra)
 
     def __missing__(self, name: str) -> Any:
@@ -62,31 +62,31 @@ class LazyStages(dict[str, Any]):
         return self[name] if name in self else default  # noqa: SIM401 - self.get is what this is
 
     def values(self) -> Any:
-        """All stages, made now where they were not."""
+        """All stages; missing ones are made."""
         return [self[name] for name in self]
 
     def items(self) -> Any:
-        """All (name, stage), made now where they were not."""
+        """All (name, stage); missing ones are made."""
         return [(name, self[name]) for name in self]
 
     def __iter__(self) -> Iterator[str]:
         return super().__iter__()
 
     def __reduce__(self) -> Any:
-        """Pickled as the stages that are there; those that would be made on demand are not."""
+        """Pickled as the existing stages, without those on demand."""
         known = {name: value for name, value in super().items() if value is not None}
         return LazyStages, (list(known), known, {})
 
 
 class LazyDict:
-    """A dict that is made when it is asked for: `get()` calls the functions that were added, each once, for more."""
+    """A dict that is completed on demand: `get()` calls each added function once for more items."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
         self.extras: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
 
     def add(self, func: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        """Have `func(*args)`, a dict, be part of it."""
+        """Add the items of the dict `func(*args)`."""
         self.extras.append((func, args))
 
     def get(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ _compiler: list[Callable[..., CompiledKernel]] = []
 
 
 def launch_with(make: Callable[[CompiledKernel], Callable[..., Any]]) -> None:
-    """How kernels are launched: `make(kernel)(grid, args, stream)`. The runtime, which knows arrays, says so at import.
+    """Set the function that makes launchers: `make(kernel)(grid, args, stream)`; the runtime does so at import.
 
     The stream is the handle of a GPU's, or None for the current one.
     """
@@ -120,20 +120,21 @@ def recompile_with(compile: Callable[..., CompiledKernel]) -> None:
 
 
 def frozen(value: Any) -> Any:
-    """Lists as tuples: JSON knows no tuples, and metadata is the same whether it comes from a compile or the cache."""
+    """Lists as tuples: JSON has no tuples, and metadata is equal from a compile and from the cache."""
     return tuple(map(frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
 class CompiledKernel:
     """A kernel compiled for one specialization.
 
-    `asm` has every stage by name (`source` first), `metadata` the options and what the compiler found, `times` the
-    milliseconds of each stage (empty if the kernel came from the cache), `kernel` the machine code. `kernel[grid](...)`
-    launches it with all of the function's arguments, or with all but the compile-time ones.
+        `asm` has every stage by name (`source` first), `metadata` the options and results of the compile, `times` the
+        milliseconds of each stage (empty if the kernel came from the cache), `kernel` the machine code.
+        `kernel[grid](...)` launches it with all of the function's arguments, or with all but the compile-time ones.
 
-    `CompiledKernel(src, metadata_group, hash)` makes one of the files of its stages (`metadata_group` of another).
+        `CompiledKernel(src, metadata_group, hash)` makes one from the files of its stages (`metadata_group` of
+        another).
 
-    What belongs to this process stands in slots: PyTorch's compiler carries `__dict__` to another one.
+    State of this process is in slots: PyTorch's compiler transfers `__dict__` to another one.
     """
 
     __slots__ = ("__dict__", "__weakref__", "_files", "_load", "_loaded", "_metadata", "_run")
@@ -156,7 +157,7 @@ class CompiledKernel:
         asm: LazyStages | None = None,
         times: dict[str, float] | None = None,
     ) -> None:
-        backend, metadata = metadata_group, hash  # the compiler's own arguments, with the stages behind them
+        backend, metadata = metadata_group, hash  # the compiler's arguments, with the stages
         if asm is None:  # Triton's: the files of the stages, and the hash
             backend, metadata, stages = _kernel_files.read_group(metadata_group, hash)
             asm = LazyStages(list(stages), stages, {}, None, backend.extra_texts())
@@ -185,7 +186,7 @@ class CompiledKernel:
 
     @property
     def packed_metadata(self) -> Any:
-        """What Triton's launch hooks expect: (num_warps, num_ctas, shared)."""
+        """The metadata for Triton's launch hooks: (num_warps, num_ctas, shared)."""
         return self.backend.pack_metadata(self.metadata)
 
     @property
@@ -216,12 +217,12 @@ class CompiledKernel:
         return self.backend.inspect(kernel.asm, kernel.values, launch)
 
     def listing(self) -> str:
-        """The machine code between the lines of the source that it comes from. BackendError where it cannot be read."""
+        """The machine code interleaved with the source lines. BackendError if it cannot be read."""
         kernel = self._located()
         return self.backend.listing(kernel.asm, kernel.values)  # type: ignore[no-any-return]
 
     def _located(self) -> CompiledKernel:
-        """The same code with lines: compiled again where they are left away for the sake of time."""
+        """The same code with line information: compiled again if that was omitted to save time."""
         wanted = self.backend.located_options()
         if all(self.values[name] == value for name, value in wanted.items()):
             return self
@@ -234,7 +235,7 @@ class CompiledKernel:
 
     @property
     def loaded(self) -> Any:
-        """The code in this process, loaded now if it was not."""
+        """The code in this process, loaded now if needed."""
         if self._loaded is None:
             if settings.runtime.kernel_load_start_hook:
                 settings.runtime.kernel_load_start_hook(None, None, self.name, self.metadata_group, self.hash)
@@ -245,11 +246,11 @@ class CompiledKernel:
         return self._loaded
 
     def load_with(self, load: Callable[[], Any]) -> None:
-        """Load the code so, where it is not what the machine runs."""
+        """Set the function that loads the code, for emulated code."""
         self._load, self._loaded = load, None
 
     def __del__(self) -> None:
-        """Tell who wants to know that the code goes."""
+        """Call the hook of unloaded code."""
         loaded = getattr(self, "_loaded", None)
         if loaded is not None and settings.runtime.kernel_unload_hook:
             about = (self.name, self.metadata_group, self.hash)
@@ -273,7 +274,7 @@ class CompiledKernel:
     def launcher(self) -> Callable[..., Any]:
         """`launcher(grid, args, stream=None)`: launch with a grid of up to three integers, and arguments."""
         if self._run is None:
-            if not _launcher:  # a process that has only compiled: importing the runtime says how to launch
+            if not _launcher:  # a process that has only compiled: importing the runtime sets the launcher
                 _ = _package.runtime
             self._run = _launcher[0](self)
         return self._run
@@ -304,8 +305,8 @@ class CompiledKernel:
             _hook_errors.call_hook("launch_exit_hook", exit_hook, launch_metadata)
 
     def launch_metadata(self, grid: tuple[int, ...], stream: Any, *args: Any) -> LazyDict:
-        """What launch hooks are given; what the function's own `launch_metadata` adds is asked for by `get()`."""
-        _ = self.launcher  # of an emulated GPU, it loads in place of a driver
+        """The metadata for launch hooks; `get()` adds that of the function's `launch_metadata`."""
+        _ = self.launcher  # the launcher of an emulated GPU loads the code
         found = LazyDict({"name": self.name, "function": self.function, "stream": stream})
         extra = getattr(getattr(self.src, "fn", None), "launch_metadata", None)
         if extra is not None:

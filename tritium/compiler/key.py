@@ -1,12 +1,12 @@
-"""What compiled code depends on: as one hash, under which it is kept, and by name, for who asks why it was made anew.
+"""The key of compiled code: a hash of the inputs of the compile, and a description of them by name.
 
-The hash is over what decides: the meaning of the kernel with its callees and the values they read; types, constants and
-attributes; the options; the target and the versions of everything that makes code for it; settings that change code;
-stages that a hook changed; and, where the code names them, the files and lines that the functions stand in. It is the
-same in every process and on every machine: nothing of it has an order that hashing chose, an address or a time.
+The hash covers the kernel with its callees and the values they read; types, constants and attributes; the options; the
+target and the versions of all tools; settings that affect code; stages that a hook changed; and, if the code contains
+them, the files and lines of the functions. It is the same in every process and on every machine: it depends on no hash
+order, address or time.
 
-The names (`describe_key`) stand beside the code in the cache. They are for people: two keys may differ without any of
-them differing, which `why` then says.
+The description (`describe_key`) is stored beside the code in the cache, for `why`. Two keys may differ with equal
+descriptions, which `why` reports.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Described = dict[str, dict[str, str]]
 
 
 def get_cache_key(src: Any, backend: BaseBackend, options: Any, stage_key: str = "") -> str:
-    """The hash, in hexadecimal digits. `stage_key` stands for what a hook or `until` changed of the stages."""
+    """The hash, in hexadecimal digits. `stage_key` covers changes of the stages by a hook or `until`."""
     environment = sorted(settings.invalidating_environment().items())
     places = src.places if backend.keeps_places(options) else ()
     parts = (src.hash(), places, backend.hash(), _options_key(options), package_key(), environment, stage_key)
@@ -37,7 +37,7 @@ def get_cache_key(src: Any, backend: BaseBackend, options: Any, stage_key: str =
 
 
 def describe_key(src: Any, backend: BaseBackend, options: Any, stage_key: str = "") -> Described:
-    """The same by name. (0.3 ms a callee: for who stores a kernel, and not for who finds it.)"""
+    """The inputs by name. (0.3 ms a callee: made when a kernel is stored, not on a hit.)"""
     target = backend.describe()
     apart = getattr(options, "at_launch", {})
     python = ".".join(map(str, sys.version_info[:2]))
@@ -55,13 +55,13 @@ def describe_key(src: Any, backend: BaseBackend, options: Any, stage_key: str = 
 
 
 def _options_key(options: Any) -> str:
-    """What tells options apart: their `key`, or the `hash()` that options of backends written for Triton have."""
+    """The identity of options: their `key`, or the `hash()` that options of backends written for Triton have."""
     key = getattr(options, "key", None)
     return str(options.hash() if key is None else key)
 
 
 def as_json(described: Described) -> bytes:
-    """The text that entries of the cache keep."""
+    """The text stored in cache entries."""
     return json.dumps(described, separators=(",", ":"), ensure_ascii=False).encode(errors="surrogatepass")
 
 

@@ -129,5 +129,5 @@ def error_of(described: dict[str, Any]) -> Exception:
 def _says(error: Exception, text: str) -> bool:
     try:
         return str(error) == text
-    except Exception:  # its text needs an attribute that was left out
+    except Exception:  # its text needs an omitted attribute
         return False

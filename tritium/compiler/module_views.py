@@ -1,10 +1,10 @@
 """The IR through the accessors of Triton's bindings: `op.get_name()`, `op.get_operand(0).id()`, `module.walk(print)`.
 
-Programs written for Triton get at a kernel's IR in three places: a stage that they replace is called with the module,
+Programs written for Triton access a kernel's IR in three places: a stage that they replace is called with the module,
 `ASTSource.make_ir` with a context returns it, and `ir.parse_mlir_module` reads it from a file. In all of them it is the
-module of this package, `dialects.builtin.Module`, whose class answers for the accessors below once this file is
-imported (`Module.bindings`). What a module leads to (operations, values, blocks, regions, types) comes as views: two
-views of one thing are equal and have one `id()`.
+module of this package, `dialects.builtin.Module`, whose class gets the accessors below once this file is imported
+(`Module.bindings`). Operations, values, blocks, regions and types are returned as views: two views of one object are
+equal and have the same `id()`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ __all__ = [
 
 
 class Context:
-    """Stands for MLIR's context. Types and attributes are interned process-wide, so it holds nothing."""
+    """A substitute for MLIR's context. Types and attributes are interned process-wide, so it is empty."""
 
     def disable_multithreading(self) -> None:
         """Nothing: passes run in one thread."""
@@ -120,13 +120,13 @@ class LocationView:
 
 
 class _View:
-    """Something of the IR; two views of one thing have one `id()`."""
+    """A view of an IR object; two views of one object have the same `id()`."""
 
     def __init__(self, of: Any) -> None:
         self._of = of
 
     def id(self) -> int:
-        """A number that nothing else in the module has."""
+        """A number that is unique in the module."""
         return id(self._of)
 
     def __eq__(self, other: object) -> bool:
@@ -225,7 +225,7 @@ class BlockView(_View):
         return self._of.last is not None and bool(self._of.last.traits & TERMINATOR)
 
     def has_return(self) -> bool:
-        """True when the last operation returns values to what is around the block."""
+        """True when the last operation returns values to the enclosing operation."""
         return self._of.last is not None and bool(self._of.last.traits & RETURN_LIKE)
 
     def dump(self) -> None:
@@ -235,7 +235,7 @@ class BlockView(_View):
 
 
 class OperationView(_View):
-    """An operation. Attributes that are not there, or of another kind, are None."""
+    """An operation. Missing attributes, and those of another kind, are None."""
 
     _of: Operation
 
@@ -376,7 +376,7 @@ class FunctionView(OperationView):
 
 
 class ModuleView(OperationView):
-    """What Triton's module has; `builtin.Module` answers for all of it."""
+    """The accessors of Triton's module, which `builtin.Module` provides."""
 
     _of: builtin.Module
 
@@ -403,7 +403,7 @@ class ModuleView(OperationView):
         return self._find(name) is not None
 
     def get_function(self, name: str) -> FunctionView:
-        """The function of that name; TritiumError naming those that there are."""
+        """The function of that name; TritiumError naming the existing ones."""
         found = self._find(name)
         if found is None:
             names = ", ".join(f.attributes["sym_name"].value for f in functions_of(self._of))  # type: ignore[attr-defined]
@@ -432,7 +432,7 @@ class ModuleView(OperationView):
         ]
 
     def get_tensordesc_metadata(self) -> list[dict[str, Any]]:
-        """For each tensor descriptor among the kernel's arguments, what the host needs to encode it."""
+        """The metadata for encoding each tensor descriptor among the kernel's arguments on the host."""
         kernel = self._find(self.get_entry_func_name())
         args = [] if kernel is None else kernel.regions[0].entry.args
         return [tensordesc_row(arg.type) for arg in args if isinstance(arg.type, TensorDescType)]

@@ -1,8 +1,8 @@
 """The limit on the number of operations of a kernel in a stage (`compilation.max_operations`).
 
-A kernel that unrolls a loop of thousands of iterations, or whose passes copy what they should not, would compile for
-hours, or until there is no memory left. The frontend counts while it writes operations, the lowering to LLVM while it
-writes instructions, and what passes have made is counted here, at the end of a stage.
+A kernel that unrolls a loop of thousands of iterations, or whose passes copy too much, would compile for hours, or
+until memory is exhausted. The frontend counts operations while it emits them, the lowering to LLVM instructions, and
+the operations after passes are counted here, at the end of a stage.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ __all__ = ["check_size"]
 
 
 def check_size(stage: str, value: Any) -> None:
-    """TooManyOperations for a module with more than `compilation.max_operations`; it names the place with the most."""
+    """TooManyOperations for a module with more than `compilation.max_operations`; it names the location with the
+    most."""
     most = compilation.max_operations
     if not most or not hasattr(value, "regions"):
         return

@@ -1,4 +1,4 @@
-"""The plugins that the setting `compilation.plugins` names, imported before the first compile that has them set."""
+"""The plugins named by the setting `compilation.plugins`, imported before the first compile with that setting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _loaded: dict[str, str] = {}  # name in the setting -> name of the module
 
 
 def load_plugins(names: str | None = None) -> list[str]:
-    """Import what `names` (the setting where None) lists with commas; the modules' names. Each is imported once.
+    """Import the comma-separated plugins `names` (default: the setting) once each, and return the modules' names.
 
     PluginError naming the plugin that cannot be imported, and why.
     """
@@ -42,7 +42,7 @@ def _load(name: str) -> str:
 
 
 def _line(error: Exception, name: str) -> str:
-    """Where in a file of the plugin it happened."""
+    """The position of an error in a file of the plugin."""
     found, trace = "", error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_globals.get("__name__", "").partition(".")[0] == name.partition(".")[0]:
@@ -52,13 +52,13 @@ def _line(error: Exception, name: str) -> str:
 
 
 def plugins_key() -> str:
-    """What passes of the user's do to compiles, as text for keys; empty where there are none."""
+    """The inserted passes of users, as text for keys; empty without any."""
     replaced = (f"{name} replaced by {one.version}" for name, one in sorted(replacements().items()))
     return "; ".join((*(i.key for i in insertions()), *replaced))
 
 
 def foreign_insertions() -> bool:
-    """Whether a pass is inserted that no plugin of the setting brings, or replaced: other processes do not know it."""
+    """Whether a pass was inserted or replaced by other code than plugins of the setting: workers do not have it."""
     if replacements():
         return True
     mine = set(load_plugins())

@@ -1,11 +1,11 @@
-"""Kernels shared with other machines, or kept by a manager of the user's, in the place of a `KernelCache`.
+"""Caches shared with other machines, or implemented by a manager of the user's, in place of a `KernelCache`.
 
-An entry travels as the bytes of its file. It is checked like one (key, checksums, table), and kept in this machine's
-folder too, so that it is fetched once. With `cache.remote_secret` every entry carries an HMAC-SHA-256 under it, and
-entries without a right one are not used.
+An entry is transferred as the bytes of its file. It is checked like a file (key, checksums, table), and stored in this
+machine's folder too, so that it is fetched once. With `cache.remote_secret` every entry has an HMAC-SHA-256, and
+entries with a wrong one are ignored.
 
-Whatever a backend does wrong is said once: what it raises, what it gives back, how long it takes. An operation has
-`cache.remote_timeout` milliseconds; a backend that failed is left alone for a minute, then for two, up to an hour.
+Errors, invalid results and timeouts of a backend are reported once. An operation has `cache.remote_timeout`
+milliseconds; a backend that failed is not used for a minute, then for two, up to an hour.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _REST = (60.0, 3600.0)  # seconds: after a first failure, and at most
 
 
 def chosen_cache() -> KernelCache:
-    """Where this process keeps kernels, as the settings `cache.manager_class` and `cache.remote_manager_class` say."""
+    """The cache selected by the settings `cache.manager_class` and `cache.remote_manager_class`."""
     manager, backend = settings.cache.manager_class, settings.cache.remote_manager_class
     if manager not in (None, FileCacheManager, RemoteCacheManager):
         return ManagedCache(manager)
@@ -42,7 +42,7 @@ def chosen_cache() -> KernelCache:
 
 
 class _Health:
-    """How a backend behaved: whom nobody asks for a while."""
+    """The state of a backend, which is not used for a while after a failure."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -66,7 +66,7 @@ _health: dict[Any, _Health] = {}
 
 
 def _asked(who: type, what: str, call: Callable[[], Any]) -> Any:
-    """What `call` returns; None and one warning if it raises, or takes too long, and is left behind in its thread."""
+    """The result of `call`; None and one warning if it raises or times out (it then continues in its thread)."""
     health = _health.setdefault((who, settings.redis.host, settings.redis.port), _Health())
     if health.rests:
         return None
@@ -96,7 +96,7 @@ def _asked(who: type, what: str, call: Callable[[], Any]) -> Any:
 
 
 class SharedCache(KernelCache):
-    """The folder of kernels, with a backend behind it that other machines use too."""
+    """The folder of kernels, with a backend that is shared with other machines."""
 
     def __init__(self, backend: Any) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class SharedCache(KernelCache):
         return found
 
     def write_bytes(self, key: str, data: bytes) -> bool:
-        """Into the folder and to the backend."""
+        """To the folder and the backend."""
         kept = super().write_bytes(key, data)
         _asked(self.backend, "be written", lambda: (self.backend(_base32(key)).put(FILE_NAME, _sealed(data)), True))
         return kept
@@ -124,7 +124,7 @@ class SharedCache(KernelCache):
         return self.backend(_base32(key)).get([FILE_NAME]).get(FILE_NAME) or b""
 
     def _opened(self, key: str, data: Any) -> tuple[Entry, bytes] | None:
-        """The entry and its file's bytes out of what was fetched; None and a warning if that is none."""
+        """The entry and its file's bytes from fetched data; None and a warning if that is invalid."""
         if not isinstance(data, (bytes, bytearray, memoryview)):
             self.refused = "damaged"
             warn_once("remote kind", f"the shared kernel cache gave back a {type(data).__name__} in place of bytes")
@@ -141,7 +141,7 @@ class SharedCache(KernelCache):
 
 
 def _sealed(data: bytes) -> bytes:
-    """With the HMAC in front, where there is a secret."""
+    """The data preceded by the HMAC, if there is a secret."""
     secret = settings.cache.remote_secret
     return _hmac.digest(secret.encode(), data, "sha256") + data if secret else data
 
@@ -155,7 +155,7 @@ def _unsealed(data: bytes) -> bytes | None:
 
 
 class ManagedCache(KernelCache):
-    """Kernels in the hands of a manager of the user's."""
+    """A cache implemented by a manager of the user's."""
 
     def __init__(self, manager: Any) -> None:
         super().__init__()

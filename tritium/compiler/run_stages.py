@@ -1,4 +1,4 @@
-"""The stage runner: a source through the rows of a backend's table, each timed, replaced and dumped where asked for."""
+"""The stage runner: runs a source through the stages of a backend, with timing, overrides and dumps."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _nesting = LazyModule("..ir.nesting", __package__)
 
 @dataclass
 class CompileTimes:
-    """Where the time of a compile went, in microseconds: making the first IR, each stage, and storing the result.
+    """The times of a compile in microseconds: making the first IR, each stage, and storing the result.
 
-    After a hit in the cache `ir_initialization` is what finding the kernel took, and the rest is 0.
-    `imports` is what a process's first compile pays for loading the compiler itself. `cache_miss` tells, when it is
-    asked, why the kernel was not found in the cache (`str(times.cache_miss)`); it is None after a hit.
+    After a cache hit `ir_initialization` is the time of the lookup, and the rest is 0. `imports` is the time of
+    importing the compiler in a process's first compile. `cache_miss` tells on demand why the kernel was not found in
+    the cache (`str(times.cache_miss)`); it is None after a hit.
     """
 
     ir_initialization: int = 0
@@ -35,7 +35,7 @@ class CompileTimes:
     store_results: int = 0
     imports: int = 0
     cache_miss: Any = None
-    running: str = field(default="", repr=False, compare=False)  # the stage that is being made
+    running: str = field(default="", repr=False, compare=False)  # the running stage
 
     @property
     def total_lowering(self) -> int:
@@ -44,16 +44,16 @@ class CompileTimes:
 
     @property
     def total(self) -> int:
-        """Microseconds of everything."""
+        """Microseconds in total."""
         return self.imports + self.ir_initialization + self.total_lowering + self.store_results
 
 
 @dataclass
 class Lowering:
-    """A source on its way through the stages of a backend: `begin` makes its first one, `run` those behind it.
+    """The lowering of a source through the stages of a backend: `begin` makes the first stage, `run` the later ones.
 
-    `metadata` and `times` are completed on the way; `replaced` are the `Replacements` for stages, and `trace` the
-    `CompileTrace` that is told, where there are any.
+    `metadata` and `times` are completed by the stages; `replaced` are the `Replacements` of stages, and `trace` is the
+    `CompileTrace` to write to, or None.
     """
 
     src: Any
@@ -64,7 +64,7 @@ class Lowering:
     times: CompileTimes
     replaced: Any = None
     trace: Any = None
-    value: Any = None  # what the first stage is, once it is made,
+    value: Any = None  # the value of the first stage, once it is made,
     text: str | bytes = ""  # and its text
 
     def begin(self) -> dict[str, str | bytes]:
@@ -87,7 +87,7 @@ class Lowering:
         return {src.ext: self.text}
 
     def run(self) -> dict[str, str | bytes]:
-        """The text (or bytes) of every stage behind it that is not made on demand."""
+        """The text (or bytes) of every later stage that is not made on demand."""
         src, backend, metadata, times, trace = self.src, self.backend, self.metadata, self.times, self.trace
         start = time.perf_counter_ns()
         with imports_stay():
@@ -106,7 +106,7 @@ class Lowering:
                 trace.begin_stage(name, metadata)
             start = time.perf_counter_ns()
             source = getattr(stage, "source", None) or list(results)[-1]
-            # what no later stage is made of can be freed meanwhile
+            # values that no later stage needs can be freed
             before = results.pop(source) if last_use[source] == name else results[source]
             value = _stage(name, stage, before, metadata)
             edited = self.replaced.of(name, metadata) if self.replaced is not None else None
@@ -125,7 +125,7 @@ class Lowering:
 
 
 def _stage(name: str, stage: Any, source: Any, metadata: dict[str, Any]) -> Any:
-    """The value of a stage made of `source`; too deep nesting is an error that shows where."""
+    """The value of a stage made of `source`; too deep nesting is an error with a position."""
     try:
         return stage(source, metadata)
     except RecursionError:
@@ -135,13 +135,13 @@ def _stage(name: str, stage: Any, source: Any, metadata: dict[str, Any]) -> Any:
 
 
 def _last_uses(first: str, rows: Sequence[tuple[str, Any]]) -> dict[str, str]:
-    """For each stage that another is made of the last of these."""
+    """The last stage that is made from each stage."""
     before = [first, *(name for name, _ in rows)]
     return {getattr(stage, "source", None) or source: name for source, (name, stage) in zip(before, rows)}
 
 
 def rows_behind(stages: dict[str, Any], first: str) -> Iterator[tuple[str, Any]]:
-    """The rows that make something of the stage `first`, but for those that wait until they are asked for."""
+    """The stages after `first`, without those made on demand."""
     names = list(stages)
     for name in names[names.index(first) + 1 :] if first in stages else names:
         if not getattr(stages[name], "on_demand", False):
@@ -149,7 +149,7 @@ def rows_behind(stages: dict[str, Any], first: str) -> Iterator[tuple[str, Any]]
 
 
 def dump_rest(src: Any, asm: Any, made: Collection[str]) -> None:
-    """Write the stages that are not among `made`, and the disassembly where there is one and a tool for it."""
+    """Dump the stages that are not among `made`, and the disassembly if there is a tool for it."""
     for name in (*asm, *asm.extra_names):
         if name != src.ext and name not in made:
             with contextlib.suppress(ToolMissing):

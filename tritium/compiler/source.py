@@ -1,4 +1,4 @@
-"""What can be compiled: a kernel function with a signature, or a file with the text of a stage."""
+"""Sources of compiles: a kernel function with a signature, or a file with the text of a stage."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Path_ = tuple[int, ...]
 
 
 class SourceError(TritiumError, ValueError):
-    """What should be compiled is described wrongly."""
+    """The description of a source is invalid."""
 
 
 def _paths(fn: Any, values: Mapping[Any, Any] | None, what: str) -> dict[Path_, Any]:
@@ -46,7 +46,7 @@ def _paths(fn: Any, values: Mapping[Any, Any] | None, what: str) -> dict[Path_, 
 def _stable(value: Any) -> str:
     """Text that is equal in every process for equal compile-time values, and differs for others."""
     if isinstance(value, float):
-        return f"float:{value.hex()}"  # repr would do, but for the sign and bits of a NaN
+        return f"float:{value.hex()}"  # repr, but for the sign and bits of a NaN
     if isinstance(value, (tuple, list)):
         fields = ",".join(getattr(type(value), "_fields", ()))
         return f"{type(value).__name__}[{fields}]({','.join(map(_stable, value))})"
@@ -72,7 +72,7 @@ def _named(names: list[str], path: Path_) -> str:
 
 
 def _told(value: Any) -> str:
-    """A compile-time value for people."""
+    """A compile-time value for messages."""
     return f"float:{value!r}" if isinstance(value, float) else _stable(value)
 
 
@@ -82,7 +82,7 @@ def _facts(items: list[list[Any]]) -> str:
 
 
 class _Specialized(NamedTuple):
-    """What the function given to `@jit(repr=…)` is told: types and compile-time values by parameter name."""
+    """The argument of the function in `@jit(repr=…)`: types and compile-time values by parameter name."""
 
     signature: dict[str, Any]
     constants: dict[Any, Any]
@@ -93,7 +93,7 @@ class ASTSource:
 
     `signature` maps every parameter's name to its type ("*fp32", "i32", "constexpr", nested tuples of those);
     `constexprs` maps paths (or names) of parameters to their values; `attrs` maps paths to lists of attributes, such
-    as `{(0,): [["tt.divisibility", 16]]}`. Raises SourceError for what does not fit the function.
+    as `{(0,): [["tt.divisibility", 16]]}`. SourceError for parameters that do not match the function.
     """
 
     ext = "source"
@@ -113,8 +113,7 @@ class ASTSource:
         self.name = self._symbol()
 
     def _symbol(self) -> str:
-        """The kernel's name, from the function that `@jit(repr=…)` was given if there is one, in ASCII: machine code's
-        names are."""
+        """The kernel's name, from the function in `@jit(repr=…)` if there is one, in ASCII for machine code."""
         make = getattr(self.fn, "repr", None)
         name = self.fn.__name__
         if make is not None:
@@ -137,7 +136,7 @@ class ASTSource:
     def hash(self) -> str:
         """Equal for equal sources in any process: function, callees, globals, types, constants, attributes.
 
-        SourceError where a global has changed since the function's own part was computed (`fn.hash = None` forgets it).
+        SourceError if a global has changed since the function's hash was computed (`fn.hash = None` resets it).
         """
         try:
             return self._hash()
@@ -161,11 +160,11 @@ class ASTSource:
 
     @property
     def places(self) -> list[str]:
-        """Where the function and its callees stand, "file:line"."""
+        """The positions of the function and its callees, "file:line"."""
         return self.fn.places
 
     def describe(self, places: bool = True) -> dict[str, dict[str, str]]:
-        """The parts of the hash by kind and name, for people."""
+        """The parts of the hash by kind and name, for messages."""
         names = self.fn.arg_names
         functions = self.fn.callees()
         shown = {f.fn_name: f"{f.source.shown_file}:{f.source.def_line}" for f in functions}
@@ -180,28 +179,28 @@ class ASTSource:
         }
 
     def prepare(self) -> None:
-        """Import what `make_ir` needs."""
+        """Import the modules that `make_ir` needs."""
         _ = _visitor.ast_to_ttir
 
     def make_ir(
         self, target: Any, options: Any, codegen_fns: Any = None, module_map: Any = None, context: Any = None
     ) -> Any:
-        """The TTIR module of the kernel; CompilationError for what the frontend does not accept.
+        """The TTIR module of the kernel; CompilationError for code that the frontend rejects.
 
-        `codegen_fns` and `module_map` are Triton's, and say nothing here. With a `context`, as Triton passes one, the
-        module answers for the accessors of Triton's bindings.
+        `codegen_fns` and `module_map` are Triton's, and unused. With a `context`, as Triton passes one, the module has
+        the accessors of Triton's bindings.
         """
         module = _visitor.ast_to_ttir(self.fn, self.signature, self.constants, self.attrs, options, self.name)
         if context is not None:
-            _ = _views.ModuleView  # the accessors of Triton's bindings come with it
+            _ = _views.ModuleView  # adds the accessors of Triton's bindings
         return module
 
     def parse_options(self) -> dict[str, Any]:
-        """Options that the source itself asks for."""
+        """Options set by the source."""
         return {}
 
 
-#: What a text of a stage holds a kernel as, for an error; '' stands for files that are no stage's text.
+#: The form of a kernel in the text of a stage, for errors; '' is for files of no stage.
 _WANTED = {
     **dict.fromkeys(MLIR_STAGES, "a public function: tt.func public @name"),
     "llir": "a public function: define void @name",
@@ -211,12 +210,12 @@ _WANTED = {
 
 
 class IRSource:
-    """A file whose text is a stage of the pipeline (`kernel.ttir`, `kernel.llir`): compiled from there on.
+    """A file with the text of a stage (`kernel.ttir`, `kernel.llir`), which is compiled from that stage on.
 
-    The stage is the file's extension. Raises SourceError if there is no kernel in it.
+        The stage is the file's extension. SourceError if it has no kernel.
 
-    Made with a `context`, as programs for Triton make it, it has what Triton's has: the name with its @, and types as
-    the text spells them, by position. `compile` takes both.
+    Made with a `context`, as by programs for Triton, it has Triton's attributes: the name with its @, and types as
+    spelled in the text, by position. `compile` accepts both.
     """
 
     def __init__(self, path: str | Path, context: Any = None, backend: Any = None) -> None:
@@ -245,7 +244,7 @@ class IRSource:
         return module.get_function_signature(module.get_function(module.get_entry_func_name()))
 
     def plain(self) -> IRSource:
-        """The same as it is without a context: what compiles read."""
+        """The source without a context, as `compile` uses it."""
         return self if self._context is None else IRSource(self.path)
 
     def hash(self) -> str:
@@ -254,11 +253,11 @@ class IRSource:
 
     @property
     def places(self) -> list[str]:
-        """The file's name: positions in the text's own lines say it."""
+        """The file's name, which positions in the text contain."""
         return [self.path.name]
 
     def describe(self, places: bool = True) -> dict[str, dict[str, str]]:
-        """The parts of the hash by kind and name, for people."""
+        """The parts of the hash by kind and name, for messages."""
         return {
             "kernel": {"name": self.name, "function": f"{self.name} in {self.ext}"},
             "types": dict(self.signature),
@@ -267,7 +266,7 @@ class IRSource:
         }
 
     def prepare(self) -> None:
-        """Import what `make_ir` needs."""
+        """Import the modules that `make_ir` needs."""
         _ = _text.read_module
 
     def make_ir(

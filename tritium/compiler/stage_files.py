@@ -1,9 +1,8 @@
-"""Stages in folders: written while a kernel is compiled, and taken from there after somebody edited them.
+"""Dumped and overriding stages: written to a folder during a compile, and read from a folder of edited stages.
 
 Folders and names are Triton's: `<cache.dump_dir>/<hash of the source>/<kernel>.<stage>`, and the same below
-`cache.override_dir`. The hash is that of the source alone (function, types, constants), so that it stays the same
-whatever the compiler, target and options are. A stage that is replaced is made all the same: what it says of the
-launch is kept.
+`cache.override_dir`. The hash is that of the source alone (function, types, constants), so that it does
+not depend on compiler, target and options. An overridden stage is still made: its launch metadata is kept.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from .text import read_module
 
 __all__ = ["Replacements", "dump_stage", "folder_name", "with_text_locations"]
 
-LONGEST_NAME = 150  # of a kernel in file names, as Triton cuts it
+LONGEST_NAME = 150  # characters of a kernel's name in file names, as in Triton
 
 
 def folder_name(source_hash: str) -> str:
@@ -34,7 +33,7 @@ def folder_name(source_hash: str) -> str:
 
 
 def dump_stage(src: Any, stage: str, text: str | bytes) -> Path:
-    """Write a stage of a kernel to its folder; OSError where that cannot be."""
+    """Write a stage of a kernel to its folder; OSError if that is not possible."""
     folder = Path(settings.cache.dump_dir, folder_name(src.hash()))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{src.name[:LONGEST_NAME]}.{stage}"
@@ -43,10 +42,10 @@ def dump_stage(src: Any, stage: str, text: str | bytes) -> Path:
 
 
 class Replacements:
-    """The files that stand for a kernel's stages: those in its folder, or the one that the option `ir_override` names.
+    """The files that override a kernel's stages: those in its folder, or the one named by the option `ir_override`.
 
-    `key` becomes part of the kernel's: it has a hash of every file. SourceError where the option names no file, and for
-    what is no regular file.
+    `key`, with a hash of every file, becomes part of the kernel's. SourceError if the option names no file, and for
+    files that are not regular.
     """
 
     def __init__(self, src: Any, options: Any, stages: Iterable[str]) -> None:
@@ -64,12 +63,12 @@ class Replacements:
         self.key = "".join(f"{s}:{sha256(_read(path)).hexdigest()}," for s, path in self.files.items())
 
     def tell(self) -> None:
-        """Say which files are used, as Triton words it."""
+        """Print the used files, in Triton's words."""
         for path in self.files.values():
             print(f"Overriding kernel with file {path}", file=sys.stderr)
 
     def of(self, stage: str, metadata: dict[str, Any]) -> Any:
-        """What stands for a stage, None where nothing does; how its text says it is launched goes into the metadata."""
+        """The override of a stage, None without one; launch options in its text are added to the metadata."""
         path = self.files.get(stage)
         if path is None:
             return None
@@ -92,7 +91,7 @@ def _read(path: Path) -> bytes:
 
 
 def with_text_locations(src: Any, stage: str, module: Any) -> Any:
-    """A module whose operations are located in its own text, which is written to a file for whoever looks there."""
+    """A module whose locations are lines of its own text, which is written to a file."""
     folder = cache_folder() / "stages" / folder_name(src.hash())
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{src.name[:LONGEST_NAME]}.{stage}"

@@ -1,9 +1,9 @@
-"""Files of a kernel's stages, for tools that read them by path as Triton's cache has them.
+"""Files of a kernel's stages, for tools that read them by path as in Triton's cache.
 
-The cache keeps a kernel in one file. Listeners, hooks and `kernel.metadata_group` are given a path for each stage and
-for the metadata (`add.ttir`, `add.ptx`, `add.json`), below `stages/` in the cache's folder, or in a folder that the
-process removes at its end where that cannot be written. Nothing of this package reads them again. Files of kernels that
-are no longer in the cache are removed when it is pruned or cleared (`inventory`).
+The cache stores a kernel in one file. Listeners, hooks and `kernel.metadata_group` get a path for each stage and for
+the metadata (`add.ttir`, `add.ptx`, `add.json`), below `stages/` in the cache's folder, or in a temporary folder that
+the process removes at exit if that is not writable. This package never reads them. Files of kernels that are no longer
+in the cache are removed when it is pruned or cleared (`inventory`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..support.lazy import LazyModule
 
 __all__ = ["FOLDER", "stage_paths"]
 
-_shutil, _tempfile = LazyModule("shutil"), LazyModule("tempfile")  # the cache's folder serves nearly always
+_shutil, _tempfile = LazyModule("shutil"), LazyModule("tempfile")  # rarely needed
 
 FOLDER = "stages"
 _MAX_NAME = 150  # characters of a kernel's name in those of its files, as in Triton
@@ -60,7 +60,7 @@ def _write(folder: str, contents: dict[str, bytes]) -> dict[str, str]:
 
 
 def _is_there(path: str, size: int) -> bool:
-    """Equal keys have equal stages: a file of the right size that nobody else could write has them."""
+    """Equal keys have equal stages: a file of the right size that only this user can write has them."""
     try:
         status = os.lstat(path)
     except OSError:
@@ -76,5 +76,5 @@ def _temporary() -> str:
 
 
 def _remove(folder: str, process: int) -> None:
-    if os.getpid() == process:  # a fork's end is not that of the process whose folder it is
+    if os.getpid() == process:  # a forked process must not remove the folder at exit
         _shutil.rmtree(folder, ignore_errors=True)

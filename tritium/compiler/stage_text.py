@@ -1,7 +1,6 @@
-"""What the text of a stage says of its kernel, without reading it as a module: name, types of arguments, options.
+"""Information about a kernel in the text of a stage, without parsing a module: name, argument types, options.
 
-A text that came out of a GPU's `llir` or `ptx` says in a comment how its kernel is launched (`backends.nvidia.stages`
-writes it):
+The text of a GPU's `llir` or `ptx` has the launch options in a comment (written by `backends.nvidia.stages`):
 
     Launch: num_warps=4, num_ctas=1, shared=4096
 """
@@ -29,7 +28,7 @@ _PTX_TYPES = {"u": "i", "s": "i", "b": "i", "f": "fp"}
 _LLVM_TYPES = {"half": "fp16", "bfloat": "bf16", "float": "fp32", "double": "fp64"}
 _FLOATS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64"}
 
-#: The pointers that every kernel takes behind the user's arguments: global memory for itself, and for a profiler.
+#: The pointers that every kernel takes after the user's arguments: global scratch memory, and a profiler's.
 SCRATCH_ARGUMENTS = 2
 
 
@@ -40,7 +39,8 @@ def kernel_symbol(text: str, stage: str) -> str | None:
 
 
 def stated_signature(text: str, stage: str) -> dict[str, str]:
-    """The types of the kernel's arguments by name, as signatures spell them; empty where the text does not say."""
+    """The types of the kernel's arguments by name, as signatures spell them; empty if the text does not contain
+    them."""
     if stage in MLIR_STAGES:
         head = re.search(r"tt\.func[^@]*@\"?[\w.$]+\"?\s*\((.*?)\)\s*(?:attributes|->|\{)", text, re.S)
         pattern = r"%([\w$.-]+)\s*:\s*(![\w.]+<[^<>]*(?:<[^<>]*>)?[^<>]*>|\w+)"
@@ -59,7 +59,7 @@ def stated_signature(text: str, stage: str) -> dict[str, str]:
 
 
 def stated_options(text: str) -> dict[str, Any]:
-    """The options that a text states: of how it is launched, or the module's number of warps."""
+    """The launch options in a text, or the module's number of warps."""
     comment = re.search(r"^(?:;|//) Launch: num_warps=(\d+), num_ctas=(\d+), shared=(\d+)$", text, re.M)
     if comment:
         warps, ctas, shared = map(int, comment.groups())
@@ -80,7 +80,7 @@ def _mlir_type(ty: str) -> str:
 
 
 def _ptx_type(kind: str, rest: str) -> str:
-    """`.u64 .ptr .global` is an address; of `.u32` the sign is not known."""
+    """`.u64 .ptr .global` is an address; the signedness of `.u32` is unknown."""
     return "*i8" if ".ptr" in rest else _PTX_TYPES.get(kind[0], "i") + kind[1:]
 
 

@@ -1,6 +1,6 @@
-"""For whom the text of a stage was made, where it says so, and whether that is whom it is compiled for.
+"""The target stated in the text of a stage, and its check against the target of the compile.
 
-`ttgir` says it in an attribute (`ttg.target = "cuda:90"`), `llir` by LLVM's triple, `ptx` by `.target sm_90a`.
+`ttgir` states it in an attribute (`ttg.target = "cuda:90"`), `llir` by LLVM's triple, `ptx` by `.target sm_90a`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _KINDS = {"sm": "cuda", "nvptx64": "cuda", "nvptx": "cuda", "amdgcn": "hip"}
 
 
 class TargetWarning(UserWarning):
-    """A text that was made for another chip of the same kind: it runs, and may be slower than it need be."""
+    """A text for another GPU of the same kind: it runs, and may be slower than necessary."""
 
 
 class StatedTarget(NamedTuple):
-    """`backend` and `arch` (empty where the text does not say) as targets are written, and where the text says so."""
+    """`backend` and `arch` (empty if not stated) as in targets, and the position in the text."""
 
     backend: str
     arch: str
@@ -40,7 +40,7 @@ class StatedTarget(NamedTuple):
 
     @property
     def target(self) -> GPUTarget | None:
-        """The target by name; None where the text does not say which chip."""
+        """The target by name; None if the text does not state the architecture."""
         arch = self.arch.rstrip("af") if self.backend == "cuda" else self.arch
         if not arch or self.backend == "cpu":
             return None
@@ -48,7 +48,7 @@ class StatedTarget(NamedTuple):
 
 
 def stated_target(text: str, stage: str) -> StatedTarget | None:
-    """Whom the text of a stage was made for, None where it does not say.
+    """The target stated in the text of a stage, None without one.
 
     >>> stated_target('module attributes {ttg.target = "cuda:90"} {}', "ttgir")[:2]
     ('cuda', '90')
@@ -63,7 +63,7 @@ def stated_target(text: str, stage: str) -> StatedTarget | None:
 
 
 def choose_target(src: Any, active: Callable[[], Any]) -> Any:
-    """The target for a source that is given none: the active one, unless the text is for another kind of machine."""
+    """The target of a source without an explicit one: the active one, unless the text is for another kind of device."""
     target = active()
     stated = stated_target(src.src, src.ext) if isinstance(src, IRSource) else None
     if stated is None or stated.target is None or stated.backend == target.backend:
@@ -72,7 +72,7 @@ def choose_target(src: Any, active: Callable[[], Any]) -> Any:
 
 
 def check_target(src: IRSource, backend: BaseBackend, options: Any) -> None:
-    """SourceError, or a TargetWarning, where the text says that it was made for another target."""
+    """SourceError, or a TargetWarning, if the text was made for another target."""
     stated = stated_target(src.src, src.ext)
     found = None if stated is None else backend.mismatch(src.ext, stated.backend, stated.arch, options)
     if found is None or stated is None:
@@ -95,7 +95,7 @@ def check_target(src: IRSource, backend: BaseBackend, options: Any) -> None:
 
 
 def other_target_hint(src: IRSource) -> str:
-    """What to do about a file whose stage the target does not have: for an error message, empty where nothing helps."""
+    """A hint for a file whose stage the target does not have, for an error message; may be empty."""
     stated = stated_target(src.src, src.ext)
     if stated is not None and stated.target is not None:
         return f"\nhint: the file says that it was made for {stated.backend}:{stated.target.arch}: give that as target"

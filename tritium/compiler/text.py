@@ -12,11 +12,11 @@ from ..ir.verifier import VerificationError, verify
 
 __all__ = ["read_module"]
 
-_ = dialects  # imported so that all of its operations are known to the parser
+_ = dialects  # imported to register all of its operations with the parser
 
 
 class _PlacedParser(Parser):
-    """A parser for which an operation is where its text stands, whatever the text says of where it comes from."""
+    """A parser that locates operations in the text itself, and ignores the locations in it."""
 
     def operation(self) -> Any:
         """The next operation."""
@@ -27,16 +27,15 @@ class _PlacedParser(Parser):
 
 
 def read_module(text: str, name: str) -> builtin.Module:
-    """The verified module of a text; ParseError or VerificationError, which know the place by `name` and line.
+    """The verified module of a text; ParseError or VerificationError, with `name` and line.
 
-    What does not verify is shown in the text: who compiles a file of a stage has edited that, and not the program that
-    it once came from.
+    Verification errors are shown in the text itself, since the user edited that and not the original program.
     """
     module = parse_module(text, name, text_locations=True)
     try:
         verify(module)
     except VerificationError:
-        if name not in linecache.cache:  # so that the message can show its lines
+        if name not in linecache.cache:  # for the message to show its lines
             linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         try:
             verify(parse_module(text, name, text_locations=True, parser_class=_PlacedParser))

@@ -1,4 +1,4 @@
-"""A compile as records of a trace (`support.traces`): the source, its stages with what they found out, the end."""
+"""A compile as records of a trace (`support.traces`): the source, its stages with their results, the end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["CompileTrace"]
 
 
 class CompileTrace:
-    """The records of one compile of `src`. All of them are written by the end of each stage."""
+    """The records of one compile of `src`. They are complete at the end of each stage."""
 
     def __init__(self, path: str, src: Any, target: Any, options: Any, key: str) -> None:
         self.recording = Recording(writer_for(path))
@@ -45,7 +45,7 @@ class CompileTrace:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Passes inside belong to this compile; an error ends it."""
+        """Attribute passes inside to this compile; an error ends it."""
         try:
             with recording_here(self.recording):
                 yield
@@ -55,7 +55,7 @@ class CompileTrace:
             raise
 
     def begin_stage(self, name: str, metadata: Mapping[str, Any]) -> None:
-        """The stage `name` runs from now on."""
+        """Begin the stage `name`."""
         recording = self.recording
         recording.stage, recording.passes = name, 0
         self.found = dict(metadata)
@@ -64,7 +64,7 @@ class CompileTrace:
     def end_stage(
         self, value: Any, text: str | bytes, metadata: Mapping[str, Any], source: str = "", replaced: bool = False
     ) -> None:
-        """The stage made `value`, whose text is `text`, of the stage `source`."""
+        """End a stage that made `value`, whose text is `text`, from the stage `source`."""
         recording = self.recording
         took = time.perf_counter_ns() - self.began[1] - (recording.overhead - self.began[2])
         with recording.aside():
@@ -87,7 +87,7 @@ class CompileTrace:
             recording.flush()
 
     def end(self, times: Any, cache: str) -> None:
-        """The compile is done."""
+        """End the compile."""
         self.recording.end(times.imports, times.store_results, cache, fine=True)
 
 
@@ -100,7 +100,7 @@ def _place(src: Any) -> dict[str, Any] | None:
 
 
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as JSON has them; what it has not, as text."""
+    """Values for JSON; others as text."""
     return {name: _json(value) for name, value in values.items()}
 
 

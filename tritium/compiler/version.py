@@ -1,7 +1,7 @@
-"""Which compiler this is: a hash over the package's own sources, so that no cache entry outlives a change of them.
+"""The version of the compiler: a hash of the package's sources, so that a change of them invalidates cache entries.
 
-Hashing the sources costs 20 ms, looking at their modification times 0.3 ms: the hash is kept in a record beside the
-cache, under the times and sizes it was computed for.
+Hashing the sources costs 20 ms, reading their modification times 0.3 ms: the hash is stored beside the cache, with the
+times and sizes it was computed for.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..support.hashing import sha256
 __all__ = ["package_key"]
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# what no kernel's code depends on
+# files that do not affect the code of kernels
 _APART = {"tools", "runtime", "__pycache__"}
 
 

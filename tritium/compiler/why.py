@@ -1,4 +1,4 @@
-"""Why a kernel was not found in the cache: what of its key differs from that of the entry that is most like it."""
+"""Why a kernel was not found in the cache: the differences of its key to that of the most similar entry."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["CacheMiss", "differences", "explain", "nearest"]
 
 _inventory = LazyModule(".inventory", __package__)
 
-_CANDIDATES = 300  # entries of a kernel to look at, those used last: tuning leaves many
+_CANDIDATES = 300  # entries of a kernel to compare with, most recently used first: tuning leaves many
 
 _REFUSED = {
     "damaged": "its entry was damaged",
@@ -31,10 +31,10 @@ _REFUSED = {
 
 
 class CacheMiss:
-    """One compile that found nothing in the cache; what was missing is looked for when it is asked for.
+    """A cache miss of a compile; its reasons are determined on demand.
 
-    `reasons` are the differences to the nearest entry, or why nothing was looked for; `nearest` is that entry, or None.
-    `str()` is all of it in lines.
+    `reasons` are the differences to the nearest entry, or why the cache was not used; `nearest` is that entry, or None.
+    `str()` has all of it in lines.
     """
 
     def __init__(self, key: str, described: Described, cache: Any) -> None:
@@ -46,7 +46,7 @@ class CacheMiss:
 
     @property
     def folder(self) -> Path | None:
-        """Where kernels are kept, None for a compile without a cache."""
+        """The folder of kernels, None for a compile without a cache."""
         return None if self._cache is None else self._cache.folder
 
     @cached_property
@@ -61,7 +61,7 @@ class CacheMiss:
 
     @property
     def nearest(self) -> Item | None:
-        """The entry whose key differs least."""
+        """The entry with the fewest differences."""
         return self._found[0]
 
     @property
@@ -78,7 +78,7 @@ class CacheMiss:
 
 
 def _not_asked() -> str:
-    """Why the cache was not looked into at all."""
+    """Why the cache was not used at all."""
     if settings.cache.disable:
         return "the cache is off: TRITIUM_CACHE_DISABLE, or knobs.cache.disable"
     if settings.compilation.always_compile:
@@ -101,9 +101,9 @@ def explain(
 
 
 def nearest(described: Described, others: Any, name: str) -> tuple[Item, list[str]] | None:
-    """Of the entries of kernels called `name` the one with the fewest differences, and these; None without any.
+    """The entry of a kernel `name` with the fewest differences, and these; None without any.
 
-    Of several that differ as little, the one used last.
+    Of several with equally few, the most recently used.
     """
     best: tuple[Item, list[str]] | None = None
     looked = 0
@@ -121,7 +121,7 @@ def nearest(described: Described, others: Any, name: str) -> tuple[Item, list[st
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What differs between two descriptions of keys, a line each.
+    """The differences between two descriptions of keys, a line each.
 
     >>> differences({"options": {"num_warps": "4"}}, {"options": {"num_warps": "8"}})
     ['option num_warps: 4 -> 8']
@@ -130,7 +130,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     moved = before.get("target") != after.get("target")
     for kind, say in _KINDS.items():
         old, new = before.get(kind, {}), after.get(kind, {})
-        if moved and kind == "options":  # those that the target gives differ with it
+        if moved and kind == "options":  # defaults of the target differ with it
             old, new = ({n: v for n, v in side.items() if n not in _OF_TARGET} for side in (old, new))
         elif moved and kind == "target" and old.get("target") != new.get("target"):
             old, new = ({"target": side.get("target")} for side in (old, new))
@@ -140,7 +140,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     return out
 
 
-#: Options whose values come from the target unless somebody sets them.
+#: Options whose default values depend on the target.
 _OF_TARGET = frozenset(
     ("arch", "warp_size", "supported_fp8_dtypes", "deprecated_fp8_dot_operand_dtypes", "backend_name", "ptx_version")
     + ("allowed_dot_input_precisions", "default_dot_input_precision", "max_num_imprecise_acc_default")
@@ -174,14 +174,14 @@ def _function(name: str, old: Any, new: Any, after: Mapping[str, Any]) -> Iterat
 
 
 def _value(name: str, old: Any, new: Any, after: Mapping[str, Any]) -> Iterator[str]:
-    if str(old)[:1] == str(new)[:1] == "#":  # hashes say no more
+    if str(old)[:1] == str(new)[:1] == "#":  # hashes carry no more information
         yield f"value {name} changed"
     elif old and new:
         yield from _pair("value")(name, old, new, after)
 
 
 def _place(name: str, old: Any, new: Any, after: Mapping[str, Any]) -> Iterator[str]:
-    if old and new:  # else the function itself came or went
+    if old and new:  # else the function itself was added or removed
         yield f"{name} moved: {old} -> {new}"
 
 
