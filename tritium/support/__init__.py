@@ -1,4 +1,4 @@
-"""Source locations, errors with carets, settings: what every other room stands on."""
+"""Source locations, errors with carets, settings: used by all other packages."""
 
 from .diagnostics import Diagnostic
 from .errors import (

@@ -1,7 +1,7 @@
-"""Python's garbage collector, put off while it would only walk over what stays.
+"""Pausing Python's garbage collector while it would only traverse live objects.
 
-Modules stay as long as the process, and IR, which is full of cycles, as long as a compile; each collection meanwhile
-looks at all of it again: 30 to 50 % of a compile's time, and 6 of the 90 ms that a compile's imports take.
+Modules live as long as the process, and IR, which is full of cycles, as long as a compile; each collection would
+traverse all of it again: 30 to 50 % of a compile's time, and 6 of the 90 ms of a compile's imports.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _was_on = False
 
 @contextmanager
 def paused(stays: bool = False) -> Iterator[None]:
-    """No collection meanwhile, in any thread; afterwards as it was.
+    """Pause collection inside, in all threads.
 
-    `stays` says that what is made is there to stay: it goes to the oldest generation, where a whole collection finds
-    it, and not through the younger ones. (So does what others made meanwhile.)
+    `stays`: the new objects are long-lived and move to the oldest generation, where only a full collection traverses
+    them. (So do objects that other threads made.)
     """
     global _users, _was_on
     with _lock:
@@ -44,16 +44,16 @@ def paused(stays: bool = False) -> Iterator[None]:
 
 
 def collect_young() -> None:
-    """Collect what was left behind since collection was put off, which its end would do otherwise.
+    """Collect the garbage since the pause began, as its end would do.
 
-    For a moment in which another process is waited for. Nothing where somebody else has switched collection off.
+    Called while waiting for another process. It does nothing if the program has disabled collection.
     """
     if _users and _was_on:
         gc.collect(0)
 
 
 def _keep() -> None:
-    """What there is goes to the oldest generation; not where a program has frozen objects, which would thaw."""
+    """Move all objects to the oldest generation, unless the program has frozen objects, which this would unfreeze."""
     if gc.get_freeze_count() == 0:
         gc.freeze()
         gc.unfreeze()
@@ -61,7 +61,7 @@ def _keep() -> None:
 
 @contextmanager
 def imports_stay() -> Iterator[None]:
-    """What is imported meanwhile, while collection is paused, goes to the oldest generation."""
+    """Move objects of imports inside to the oldest generation, while collection is paused."""
     known = len(sys.modules)
     yield
     if len(sys.modules) > known:

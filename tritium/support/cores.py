@@ -1,4 +1,4 @@
-"""How many cores there are for this process, and whether it may have them all."""
+"""The number of cores of this process."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ _shared = False
 
 
 def usable_cores() -> int:
-    """The cores that this process may run on, and a container gets the time of (cgroup v2)."""
+    """The cores that this process may run on, limited by the CPU quota of a container (cgroup v2)."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, _quota())
 
 
 def share_cores() -> None:
-    """From now on this process is one of several that have the cores among them."""
+    """Mark this process as one of several that share the cores."""
     global _shared
     _shared = True
 
 
 def spare_cores() -> int:
-    """Cores for work that may turn out to be for nothing: one, where others have use for them."""
+    """Cores for speculative work: one if the cores are shared."""
     return 1 if _shared else usable_cores()
 
 
 def _quota() -> int:
-    """How many cores' worth of time a container gets; many where there is no limit."""
+    """The CPU quota of a container in cores; a large number without a limit."""
     try:
         with open("/sys/fs/cgroup/cpu.max") as f:
             allowed, period = f.read().split()

@@ -1,13 +1,13 @@
-"""Dataclasses as the standard library has them, at a tenth of the price of making a class.
+"""Dataclasses like the standard library's, whose classes are made in a tenth of the time.
 
-The standard decorator writes up to six methods a class as text and compiles them, 0.3 to 0.7 ms, and importing it
-brings `inspect` with it (4 ms); a process that compiles one kernel imports some sixty such classes and makes a few
-instances of most of them. Here methods are closures over the names of the fields. Only a constructor is ever written as
-text, for classes of which many instances are made: its calls take half as long then.
+The standard decorator generates and compiles up to six methods a class, 0.3 to 0.7 ms, and imports `inspect` (4 ms); a
+process that compiles one kernel imports some sixty such classes and makes a few instances of most of them. Here methods
+are closures over the names of the fields. Only a constructor is generated as text, for classes with many instances: its
+calls then take half as long.
 
-What may be seen is the standard's: `dataclasses.fields`, `asdict`, `replace`, `is_dataclass` and `match` work on these
-classes, `FrozenInstanceError` is raised for fields that are set, and either kind may be derived from the other. Fields
-are all given by position or keyword: none is `InitVar`, `init=False` or `kw_only`.
+The visible interface is the standard's: `dataclasses.fields`, `asdict`, `replace`, `is_dataclass` and `match` work on
+these classes, `FrozenInstanceError` is raised for fields that are set, and either kind may be derived from the other.
+Fields are all given by position or keyword: none is `InitVar`, `init=False` or `kw_only`.
 
 >>> @dataclass(frozen=True)
 ... class Point:
@@ -30,7 +30,7 @@ __all__ = ["MISSING", "asdict", "dataclass", "field", "fields", "is_dataclass", 
 
 _standard = LazyModule("dataclasses")
 
-WRITTEN_AFTER = 64  # instances: writing a constructor costs what it saves over about a hundred
+WRITTEN_AFTER = 64  # instances: a generated constructor pays off after about a hundred
 
 
 class _Missing:
@@ -39,7 +39,7 @@ class _Missing:
 
 
 class _Field:
-    """What the class statement says of one field, under the names of the standard's `Field`."""
+    """The description of a field, with the attributes of the standard's `Field`."""
 
     __slots__ = ("compare", "default", "default_factory", "hash", "metadata", "name", "repr", "type")
 
@@ -71,7 +71,7 @@ else:
     MISSING = _Missing()
 
     def field(*, default=MISSING, default_factory=MISSING, compare=True, repr=True, hash=None, metadata=None) -> Any:
-        """What a class statement says of a field, as the standard's function of this name."""
+        """The description of a field, like the standard's function."""
         if default is not MISSING and default_factory is not MISSING:
             raise ValueError("cannot specify both default and default_factory")
         return _Field(default, default_factory, compare, repr, hash, metadata)
@@ -85,7 +85,7 @@ else:
         return _made(cls, **options)
 
     def fields(cls: Any) -> tuple[Any, ...]:
-        """The fields of a class or instance, in order; TypeError where it is no dataclass, of whichever kind."""
+        """The fields of a class or instance, in order; TypeError if it is no dataclass of either kind."""
         found = getattr(cls, "_fields_of_dataclass", None)
         if found is None or "_fields_of_dataclass" not in (cls if isinstance(cls, type) else type(cls)).__dict__:
             return tuple(_of_standard(f) for f in _standard.fields(cls))
@@ -155,7 +155,7 @@ def _made(
 
 
 def _restored(self: Any, state: Any) -> None:
-    """What pickle and copy do, for a frozen instance: `state` is its dict, or a pair of that and its slots."""
+    """`__setstate__` of a frozen instance: `state` is its dict, or a pair of that and its slots."""
     for part in state if isinstance(state, tuple) else (state,):
         for name, value in (part or {}).items():
             object.__setattr__(self, name, value)
@@ -190,13 +190,13 @@ def _collected(cls: Any) -> list[_Field]:
 
 
 def _annotations(cls: type) -> dict[str, Any]:
-    """What the class statement itself annotates."""
+    """The annotations of the class itself."""
     found: dict[str, Any] = cls.__dict__.get("__annotations__", {})  # noqa: RUF063 (inspect takes 3 ms to import)
     return found
 
 
 def _check_order(told: list[_Field]) -> None:
-    """TypeError where a field without a default comes behind one with a default."""
+    """TypeError if a field without a default follows one with a default."""
     optional = False
     for f in told:
         has = f.default is not MISSING or f.default_factory is not MISSING
@@ -213,14 +213,14 @@ def _with_slots(cls: Any, names: list[str]) -> Any:
 
 
 class _Parameters:
-    """What the standard decorator looks at in bases."""
+    """The attribute that the standard decorator reads of bases."""
 
     def __init__(self, frozen: bool, eq: bool, order: bool, repr: bool) -> None:
         self.frozen, self.eq, self.order, self.repr = frozen, eq, order, repr
 
 
 class _StandardFields:
-    """The fields as the standard's functions want them; made when one of these asks."""
+    """The fields for the standard's functions, made on demand."""
 
     def __init__(self, cls: Any) -> None:
         self.cls, self.made = cls, None
@@ -288,7 +288,7 @@ def _refusals(cls: Any, names: frozenset[str]) -> tuple[Any, Any]:
 
 
 def _first_constructor(cls: Any, told: list[_Field], frozen: bool) -> Any:
-    """`__init__` for any fields. The constructor written for these takes its place when it pays, or for an error."""
+    """`__init__` for any fields. It is replaced by a generated constructor when that pays off, or for an error."""
     names = tuple(f.name for f in told)
     count, known = len(names), frozenset(names)
     defaults = {f.name: f.default for f in told if f.default is not MISSING}
@@ -308,7 +308,7 @@ def _first_constructor(cls: Any, told: list[_Field], frozen: bool) -> Any:
                 if name not in given:
                     given[name] = factory()
             if len(args) > count or given.keys() != known or not kwargs.keys().isdisjoint(names[: len(args)]):
-                _constructor(cls)(self, *args, **kwargs)  # whose error names what is missing or too much
+                _constructor(cls)(self, *args, **kwargs)  # its error names missing or unexpected arguments
                 return
             args = tuple([given[name] for name in names])
         for name, value in zip(names, args):

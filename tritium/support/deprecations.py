@@ -1,4 +1,4 @@
-"""Warnings of what changes in Triton 3.10, each given once per process."""
+"""Warnings of changes in Triton 3.10, each issued once per process."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 @functools.cache
 def warn_once(message: str) -> None:
-    """A UserWarning at the user's line, the first time that it has these words in a process."""
+    """A UserWarning at the user's line, once per process and text."""
     warnings.warn(message, UserWarning, stacklevel=_level_of_user())
 
 
 def _level_of_user() -> int:
-    """How many frames the first one outside of this package is above `warn_once`."""
+    """The stack level of the first frame outside of this package, above `warn_once`."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
@@ -47,7 +47,7 @@ def _level_of_user() -> int:
 
 
 def prewarm_deprecation_warnings() -> None:
-    """Give the warnings of this module now, unseen, so that they are not given later in this process."""
+    """Issue the warnings of this module invisibly, so that they are not issued later in this process."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for message in (FP_FUSION_DEFAULT_WARNING, CAT_CAN_REORDER_WARNING, RESHAPE_CAN_REORDER_WARNING):

@@ -1,4 +1,4 @@
-"""One way to show a mistake to a person: position, source lines with a caret, the chain of calls, a hint.
+"""The format of errors: position, source lines with a caret, the chain of calls, a hint.
 
 The frontend, the parser and the verifier make `Diagnostic` values; `render()` is the only place that lays them out.
 
@@ -16,13 +16,13 @@ from collections.abc import Sequence
 
 __all__ = ["Diagnostic"]
 
-CONTEXT_LINES = 2  # source lines shown above the one at fault
-#: Of longer lines only a piece is shown; no program is written so, but machines write what they like.
+CONTEXT_LINES = 2  # source lines shown above that of the error
+#: Longer lines, as in generated code, are shown partially.
 LONGEST_LINE = 400
 
 
 class Diagnostic:
-    """A message about a place in a text.
+    """A message about a position in a text.
 
     `line` and `column` count from 1; 0 means unknown. `source_lines` are the lines of the text, the first of which has
     the number `first_line`. `length` is how many characters the caret underlines. `notes` are further diagnostics
@@ -96,11 +96,11 @@ class Diagnostic:
         start = max(0, at - self.context)
         width = max(5, len(str(self.line)) + 2)
         shown = [self.source_lines[i].rstrip("\r\n") for i in range(start, at + 1)]
-        while len(shown) > 1 and not shown[0].strip():  # blank lines on top say nothing
+        while len(shown) > 1 and not shown[0].strip():  # skip blank lines at the top
             del shown[0]
             start += 1
         column = self.column
-        if len(shown[-1]) > LONGEST_LINE:  # only what stands around the place
+        if len(shown[-1]) > LONGEST_LINE:  # only the text around the position
             cut = max(0, min(column - LONGEST_LINE // 2, len(shown[-1]) - LONGEST_LINE))
             shown[-1] = "…" * (cut > 0) + shown[-1][cut : cut + LONGEST_LINE] + "…"
             column -= cut - 1 if cut else 0
@@ -108,7 +108,7 @@ class Diagnostic:
         out = [f"{self.first_line + start + i:>{width}} | {text}".rstrip() for i, text in enumerate(shown)]
         if self.column:
             text = shown[-1]
-            # Tabs stay tabs, so that the caret stands below its character however wide they are shown.
+            # Tabs stay tabs, so that the caret is below its character at any tab width.
             lead = "".join("\t" if ch == "\t" else " " for ch in text[: column - 1])
             lead += " " * (column - 1 - len(lead))
             carets = "^" * max(1, min(self.length, len(text) - column + 1))

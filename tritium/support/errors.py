@@ -24,15 +24,15 @@ __all__ = [
 
 
 class TritiumError(Exception):
-    """Base of every error that a user of Tritium can cause; its text is meant for them."""
+    """Base of all errors that a user of Tritium can cause, with messages for the user."""
 
 
 class InternalError(TritiumError):
-    """An invariant of the compiler itself is broken: a bug of ours, never the user's fault."""
+    """A broken invariant of the compiler: a bug of the compiler, never of the user."""
 
 
 def read_only_store(name: str) -> tuple[str, str]:
-    """What is said of a store to the array of an argument that is only to be read, and the hint."""
+    """The message for a store to the array of a read-only argument, and the hint."""
     return (
         f"argument {name!r} is a read-only array, and the kernel stores to it",
         "pass a copy (array.copy()), or memory that may be written",
@@ -40,7 +40,7 @@ def read_only_store(name: str) -> tuple[str, str]:
 
 
 class OptionError(TritiumError, ValueError, AssertionError):
-    """An option of a compile has a value that it cannot have (Triton raises the one or the other of these for it)."""
+    """An option of a compile has an invalid value (Triton raises either of these bases for it)."""
 
 
 class UnknownOptionError(OptionError, KeyError):
@@ -51,7 +51,7 @@ class UnknownOptionError(OptionError, KeyError):
 
 
 class UnsupportedOperation(TritiumError, RuntimeError):
-    """A target has no way to do what `op` asks; `loc` is where the user asked for it."""
+    """The target does not support `op`; `loc` is its source location."""
 
     def __init__(self, op: Any, why: str) -> None:
         self.op_name: str = op.name
@@ -65,14 +65,15 @@ class UnsupportedOperation(TritiumError, RuntimeError):
 
 
 class TooManyOperations(UnsupportedOperation):
-    """A kernel has grown past the setting `compilation.max_operations`; `op` is what made it grow, or most of it."""
+    """A kernel has grown past the setting `compilation.max_operations`; `op` is the operation with the largest
+    share."""
 
     def __init__(self, op: Any, why: str) -> None:
         super().__init__(op, f"{why}; the setting compilation.max_operations (TRITIUM_MAX_OPERATIONS) says how many")
 
 
 class TooManyElements(UnsupportedOperation):
-    """Operations of a kernel have so many elements per thread that machine code for them takes minutes to make."""
+    """Operations of a kernel have so many elements per thread that compiling them takes minutes."""
 
     def __init__(self, op: Any, why: str) -> None:
         super().__init__(op, f"{why} (TRITIUM_MAX_OPERATIONS=0 lifts this limit)")
@@ -95,7 +96,7 @@ def interrupts() -> tuple[type[BaseException], ...]:
     """KeyboardInterrupt, and BdbQuit once a debugger is loaded: exceptions that end a program at the user's request.
 
     `BdbQuit`, which `q` in a debugger raises, is an `Exception` in Python. A handler that reports or wraps exceptions
-    lets it pass (`except interrupts(): raise`), as it does with `KeyboardInterrupt`.
+    must let it pass (`except interrupts(): raise`), as it does with `KeyboardInterrupt`.
     """
     quit_class = getattr(sys.modules.get("bdb"), "BdbQuit", None)
     return (KeyboardInterrupt,) if quit_class is None else (KeyboardInterrupt, quit_class)

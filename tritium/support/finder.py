@@ -1,12 +1,12 @@
-"""Finding the package's own modules with one look at the source and one file read.
+"""A finder of the package's own modules: one stat of the source and one file read a module.
 
 Python's finder asks each entry of `sys.meta_path`, lists and stats folders, tries five suffixes, and stats the source
-twice: 0.07 ms a module of which a compile imports 280. The modules of a package are at most in two places. What is
-loaded is what Python has compiled (`__pycache__`), under Python's own condition: that the time and size of the source
-are those written in it. Whatever is not so (an edited source, no bytecode yet, another kind of it, a folder without
-`__init__`, an archive) is left to Python's own machinery.
+twice: 0.07 ms a module, of which a compile imports 300; without this finder it takes 8 to 13 ms longer. A module of the
+package has two possible paths. The loaded bytecode is Python's (`__pycache__`), under Python's own condition: the time
+and size of the source are those recorded in it. All other cases (an edited source, no bytecode yet, another kind of
+bytecode, a folder without `__init__`, an archive) are left to Python's import system.
 
-The package is told of each module that was executed, and asked for those that are in no file.
+Callbacks receive each executed module, and find modules without a file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 __all__ = ["PackageFinder", "find_quickly"]
 
-_HEADER = 16  # bytes in front of the code: magic number, flags, time and size of the source (PEP 552)
+_HEADER = 16  # bytes before the code: magic number, flags, time and size of the source (PEP 552)
 
 
 def find_quickly(
@@ -31,9 +31,10 @@ def find_quickly(
     executed: Callable[[ModuleType], Any] | None = None,
     missing: Callable[[str], ModuleSpec | None] | None = None,
 ) -> None:
-    """From now on, modules below `package` are found so, behind finders that others have put in front of Python's.
+    """Install the finder for modules below `package`, after finders that other programs put before Python's.
 
-    `executed(module)` is called after each of them was executed, `missing(name)` for the spec of one without a file.
+    `executed(module)` is called after the execution of each of them, `missing(name)` for the spec of one without a
+    file.
     """
     if executed is not None:
         for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
@@ -60,7 +61,7 @@ class PackageFinder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Where the module is; None where this finder does not know."""
+        """The spec of the module; None to leave it to other finders."""
         if not name.startswith(self._below) or not path:
             return None
         folder, stem = path[0], name.rpartition(".")[2]
@@ -86,7 +87,7 @@ class PackageFinder:
 
 
 class _Loader(SourceFileLoader):
-    """Python's own, which reads the bytecode at once if it belongs to the source that was found."""
+    """Python's loader, which reads the bytecode directly if it matches the source."""
 
     def __init__(
         self,
@@ -107,11 +108,11 @@ class _Loader(SourceFileLoader):
             self._executed(module)
 
     def get_code(self, fullname: str) -> CodeType | None:
-        told, self._told = self._told, None  # whoever asks again later gets an answer of then
+        told, self._told = self._told, None  # a later call uses a current stat
         return (told and self._bytecode(told)) or super().get_code(fullname)
 
     def _bytecode(self, told: os.stat_result) -> Any:
-        """The code of the module; None where Python's machinery has to decide."""
+        """The code of the module; None to use Python's loader."""
         if self._compiled is None:
             return None
         try:

@@ -1,11 +1,11 @@
-"""Where files of ours are kept between processes, and how they get there.
+"""Folders and files of the cache: trusted reads, atomic writes, checksummed records.
 
-What was written by another user is not read, and files appear by atomic rename: who reads one while it is replaced
-reads the old or the new one.
+Files written by another user are not read, and files are written by atomic rename: a concurrent reader reads the old or
+the new one.
 
 A record is a small file that starts with the SHA-256 of the rest: a description of the host, native code, versions of
-tools, pieces of libraries. What does not match its checksum is not there. A folder that cannot be written costs time,
-never an error.
+tools, parts of libraries. A record with a wrong checksum is treated as missing. A folder that is not writable costs
+time, and is no error.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ __all__ = [
     "write_record",
 ]
 
-_pathlib = LazyModule("pathlib")  # 3 ms with what it imports; a compile and a kernel from the cache do without
+_pathlib = LazyModule("pathlib")  # 3 ms with its imports; not needed by a compile or a cached kernel
 
 _numbers = count()
 _DIGEST_BYTES = 32
 _MAX_RECORD = 1 << 26
 _digests: dict[str, str] = {}
 
-#: How the names of files begin that are being written, and of those that a killed process left.
+#: The prefix of temporary files, which a killed process may leave.
 TEMPORARY = "new-"
 
 _NO_TIME = getattr(os, "O_NOATIME", 0)
@@ -57,27 +57,27 @@ def cache_folder() -> Path:
 
 
 def is_trusted(status: os.stat_result) -> bool:
-    """Nobody else can have written it. (Where there are no user ids, the folder's rights are all there is.)"""
+    """Whether only this user can have written it. (Without user ids, the folder's permissions decide.)"""
     if not hasattr(os, "getuid"):
         return True
     return status.st_uid in (os.getuid(), 0) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP)
 
 
 def open_file(path: str | Path, looking: bool = False) -> int:
-    """`open_regular` for reading, which follows no link. Who is only `looking` does not change the access time."""
+    """`open_regular` for reading, which does not follow links. `looking` does not change the access time."""
     flags = os.O_RDONLY | _NO_LINK
     try:
         return open_regular(path, flags | (_NO_TIME if looking else 0))
-    except PermissionError:  # of another's file the system keeps the time, whoever asks
+    except PermissionError:  # O_NOATIME is refused for files of other users
         return open_regular(path, flags)
 
 
 def replace_file(path: str | Path, data: bytes) -> None:
-    """Let `path`, whose folder exists, be a file of these bytes; OSError if that cannot be, and nothing is left."""
+    """Replace the file `path`, whose folder exists, by these bytes; OSError without leaving a file if that fails."""
     name = f"{TEMPORARY}{os.getpid()}-{next(_numbers)}-{os.urandom(4).hex()}"
     temporary = os.path.join(os.path.dirname(path), name)
     try:
-        # nobody else may write to it, whatever the umask
+        # no write permission for others, for any umask
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
         with open(open_regular(temporary, flags, 0o644), "wb") as f:
             f.write(data)
@@ -89,7 +89,7 @@ def replace_file(path: str | Path, data: bytes) -> None:
 
 
 def file_digest(path: str) -> str:
-    """What a file holds, as 16 digits; "absent" where it cannot be read. Remembered for as long as the file stays."""
+    """A hash of a file's contents, 16 digits; "absent" if it cannot be read. Memoized until the file changes."""
     try:
         status = os.stat(path)
         state = f"{path}|{status.st_size}|{status.st_mtime_ns}"

@@ -1,8 +1,8 @@
-"""Functions that the compiler writes for itself as text: constructors, printers and checks of operations.
+"""The cache of generated functions of the compiler: constructors, printers and checks of operations.
 
-Python takes 0.1 ms to compile such a text, and the first compile of a process needs 40 (vector add) to 120 (attention)
-of them, the same in every process. So their code is kept in a record (`folders`) under the number of Python's bytecode,
-each by the digest of its text; a record that is damaged, of another Python or of somebody else is none.
+Python takes 0.1 ms to compile the text of such a function, and the first compile of a process needs 40 (vector add) to
+120 (attention) of them, the same in every process. Their bytecode is stored in a record (`folders`) for the version of
+Python's bytecode, by digest of the text; a record that is damaged, of another Python or of another user is ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .hashing import sha256
 
 __all__ = ["code_of", "keep_generated"]
 
-MOST = 2000  # texts in a record: all of our operations have some 600
+MOST = 2000  # texts in a record: all operations have about 600
 
 _NAME = f"generated-{MAGIC_NUMBER.hex()}-{sys.flags.optimize}"
 _fresh: dict[bytes, bytes] = {}
@@ -27,7 +27,7 @@ _fresh: dict[bytes, bytes] = {}
 
 @functools.lru_cache(1024)
 def code_of(source: str) -> CodeType:
-    """The code of a text; classes of the same form share it, what differs stands in the scope it runs in."""
+    """The code of a text; classes of the same form share it; differences are in its globals."""
     digest = sha256(source.encode()).digest()[:16]
     try:
         found = marshal.loads(_known()[digest])
@@ -40,18 +40,18 @@ def code_of(source: str) -> CodeType:
 
 
 def keep_generated() -> None:
-    """Keep what has been compiled since, for processes to come."""
+    """Store newly compiled code for later processes."""
     fresh = dict(_fresh)
     if fresh:
         together = {**_read(), **fresh}
         write_record(_NAME, marshal.dumps(together if len(together) <= MOST else fresh))
-        for digest in fresh:  # also where it could not be written: the next compile need not try again
+        for digest in fresh:  # also if it could not be written: the next compile does not try again
             _fresh.pop(digest, None)
 
 
 @functools.lru_cache(1)
 def _known() -> dict[bytes, bytes]:
-    """What there was when the first text was asked for."""
+    """The stored code when the first text was requested."""
     return {} if settings.cache.disable else _read()
 
 

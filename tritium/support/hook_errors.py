@@ -1,16 +1,16 @@
-"""Exceptions of users' hooks: a warning that names the hook, never the end of what the hook was told of.
+"""Exceptions of users' hooks: a warning that names the hook instead of an error of the observed operation.
 
-Hooks and listeners observe compiles, loads and launches. One that raises an `Exception` is skipped: what it returned is
-taken as None, and a `HookWarning` says which hook it was, where it raised, and what. `KeyboardInterrupt`, `SystemExit`,
-other exceptions that are no `Exception`, and `q` in a debugger pass through. A hook that has to end a launch says so:
+Hooks and listeners observe compiles, loads and launches. One that raises an `Exception` is skipped: its result is
+None, and a `HookWarning` names the hook, the position and the exception. `KeyboardInterrupt`, `SystemExit`,
+other exceptions that are no `Exception`, and `q` in a debugger pass through. A hook that must abort a launch sets:
 
     hook.propagate_errors = True
 
 >>> import warnings
->>> with warnings.catch_warnings(record=True) as heard:
+>>> with warnings.catch_warnings(record=True) as caught:
 ...     warnings.simplefilter("always")
 ...     call_hook("compilation.listener", int, "no number")
->>> str(heard[0].message)
+>>> str(caught[0].message)
 "compilation.listener: int raised ValueError: invalid literal for int() with base 10: 'no number'; it was skipped"
 """
 
@@ -25,7 +25,7 @@ from .errors import interrupts
 __all__ = ["HookWarning", "call_hook", "warn_of_hook"]
 
 _PACKAGE = __name__.partition(".")[0]
-_warned: dict[Any, Any] = {}  # what `warnings` has said once already
+_warned: dict[Any, Any] = {}  # the registry of `warnings` for issued warnings
 
 
 class HookWarning(UserWarning):
@@ -33,7 +33,8 @@ class HookWarning(UserWarning):
 
 
 def call_hook(setting: str, hook: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """`hook(*args, **kwargs)`; None, and a warning, if it raises an `Exception`. `setting` names where it hangs."""
+    """`hook(*args, **kwargs)`; None, and a warning, if it raises an `Exception`. `setting` is the name of its
+    setting."""
     try:
         return hook(*args, **kwargs)
     except interrupts():
@@ -46,12 +47,12 @@ def call_hook(setting: str, hook: Callable[..., Any], *args: Any, **kwargs: Any)
 
 
 def warn_of_hook(setting: str, hook: Any, error: Exception, consequence: str = "it was skipped") -> None:
-    """Warn that `hook` raised `error`, at the line where it did."""
+    """Warn that `hook` raised `error`, at its line."""
     name = getattr(hook, "__qualname__", None) or type(hook).__qualname__
     module = getattr(hook, "__module__", None)
     shown = name if module in (None, "builtins", "__main__") else f"{module}.{name}"
     trace = error.__traceback__
-    if trace is not None and trace.tb_next is not None:  # the frame of the hook itself, which its caller's precedes
+    if trace is not None and trace.tb_next is not None:  # the frame of the hook, after that of its caller
         trace = trace.tb_next
     file, line = (trace.tb_frame.f_code.co_filename, trace.tb_lineno) if trace is not None else (_PACKAGE, 1)
     text = f"{setting}: {shown} raised {type(error).__name__}: {error}; {consequence}"

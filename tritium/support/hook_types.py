@@ -1,4 +1,4 @@
-"""What the functions that settings hold are called with: types for annotations, under Triton's names."""
+"""Types of hooks and listeners for annotations, under Triton's names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KernelAttr = list["str | int"]
 
 
 class CompilationListener(Protocol):
-    """`compilation.listener`: called once a compile, when it is done or was found in the cache.
+    """`compilation.listener`: called once per compile, at its end or after a cache hit.
 
     `times` is a `CompileTimes`: microseconds of each stage, all zero for a kernel from the cache.
     """
@@ -32,8 +32,8 @@ class CompilationListener(Protocol):
 
 
 class AutotuneListener(Protocol):
-    """`autotuning.listener`: called when a search is done, or its result was on disk. `duration` is in
-    seconds, None for a result of the disk."""
+    """`autotuning.listener`: called at the end of a search, or when its result was on disk. `duration` is in
+    seconds, None for a result from disk."""
 
     def __call__(
         self,
@@ -48,7 +48,7 @@ class AutotuneListener(Protocol):
 
 
 class LaunchHook(Protocol):
-    """`runtime.launch_enter_hook` and `launch_exit_hook`: `metadata.get()` tells of the launch."""
+    """`runtime.launch_enter_hook` and `launch_exit_hook`: `metadata.get()` describes the launch."""
 
     def __call__(self, metadata: Any) -> None: ...
 
@@ -68,7 +68,7 @@ class InitHandleHook(Protocol):
 
 
 class JITHookCompileInfo(TypedDict):
-    """What `JITHook` is told of a compile, besides the options of the target, each by its name."""
+    """The description of a compile for `JITHook`, besides the options of the target by name."""
 
     key: str
     signature: dict[str, Any]
@@ -80,7 +80,7 @@ class JITHookCompileInfo(TypedDict):
 
 
 class JITHook(Protocol):
-    """`runtime.jit_cache_hook` before a compile, cancelled by a true answer, and `jit_post_compile_hook` behind one."""
+    """`runtime.jit_cache_hook` before a compile, cancelled by a true result, and `jit_post_compile_hook` after one."""
 
     def __call__(
         self,
@@ -95,8 +95,8 @@ class JITHook(Protocol):
 
 
 class PipelineStagesHook(Protocol):
-    """`runtime.add_stages_inspection_hook`: may replace, add, wrap and remove `stages`; without arguments it gives its
-    key and the key's hash, which become part of the kernel's."""
+    """`runtime.add_stages_inspection_hook`: may replace, add, wrap and remove `stages`; called without arguments it
+    returns its key and the key's hash, which become part of the kernel's."""
 
     def __call__(
         self, backend: Any, stages: dict[str, Callable[..., Any]], options: Any, language: Any, capability: Any
@@ -104,7 +104,7 @@ class PipelineStagesHook(Protocol):
 
 
 class BuildImpl(Protocol):
-    """`build.impl`: nothing here is built with a C compiler, and it is not called."""
+    """`build.impl`: kernels are not built with a C compiler, so that it is not called for them."""
 
     def __call__(
         self,

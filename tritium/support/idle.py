@@ -1,8 +1,7 @@
 """Work for the time in which a compile waits for another program or library.
 
-Who has such work registers it; who is about to wait runs it. A piece is told whether the wait is `long`, for a process
-that does not need this one's processor, and says whether it is done. It must return quickly: what takes longer starts a
-thread.
+Such work is registered here, and run before a wait. It is called with `long`: whether the wait is for a process that
+leaves this one's core idle; it returns whether it is done. It must return quickly: longer work starts a thread.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ def when_idle(work: Callable[[bool], bool]) -> None:
 
 
 def run_pending(long: bool) -> None:
-    """Run what is registered, in its order, and forget what is done.
+    """Run the registered work in order, and remove what is done.
 
     >>> when_idle(lambda long: print("compile" if long else "not now") or long)
     >>> run_pending(long=False)

@@ -1,7 +1,7 @@
-"""Modules that most processes never need: imported when something of theirs is asked for.
+"""Lazy imports: modules that most processes do not need are imported at first access.
 
-A process that only runs kernels from the cache should not pay for importing the compiler. This is the one way to put an
-import off; where it points to still has to be a room below.
+A process that only runs cached kernels should not import the compiler. This is the only way to defer an import; the
+module must still be in a layer below.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["LazyMethod", "LazyModule", "lazy_attributes", "load", "loaded"]
 
 
 def load(name: str, package: str | None = None) -> Any:
-    """`importlib.import_module`, in which no garbage is collected: modules stay.
+    """`importlib.import_module` without garbage collection: modules are long-lived.
 
     >>> load("math").__name__
     'math'
@@ -30,7 +30,7 @@ def load(name: str, package: str | None = None) -> Any:
 
 
 class LazyModule:
-    """Stands for the module `name` (relative to `package` if it starts with a dot) until an attribute is asked for.
+    """The module `name` (relative to `package` if it starts with a dot), imported at the first attribute access.
 
     >>> LazyModule("math").floor(1.5)
     1
@@ -49,7 +49,7 @@ class LazyModule:
 
 
 class LazyMethod:
-    """Stands in a class for the function of its own name in the module `name`, as a method, until it is asked for.
+    """A method that is the function of its own name in the module `name`, imported at the first access.
 
     >>> class Numbers(int):
     ...     sqrt = LazyMethod("math")
@@ -65,7 +65,7 @@ class LazyMethod:
 
     @classmethod
     def add_to(cls, owner: type, attribute: str, name: str, package: str | None = None) -> None:
-        """The same for a class that is made already."""
+        """Add such a method to an existing class."""
         method = cls(name, package)
         method.__set_name__(owner, attribute)
         setattr(owner, attribute, method)
@@ -77,7 +77,7 @@ class LazyMethod:
 
 
 def loaded(module: LazyModule) -> Any:
-    """The module that `module` stands for, imported now.
+    """The module of a LazyModule, imported now.
 
     >>> loaded(LazyModule("math")).__name__
     'math'
@@ -86,7 +86,7 @@ def loaded(module: LazyModule) -> Any:
 
 
 def _absolute(name: str, package: str) -> str:
-    """A module's full name, of one that may be relative to `package`."""
+    """The absolute name of a module that may be relative to `package`."""
     level = len(name) - len(name.lstrip("."))
     return f"{package.rsplit('.', level - 1)[0]}.{name[level:]}" if level else name
 
@@ -96,8 +96,8 @@ def lazy_attributes(
 ) -> Callable[[str], Any]:
     """A module's `__getattr__` (PEP 562): attribute -> `where[attribute]`, a module.
 
-    "." in front of that: below `package`, which is `module` itself unless it is said. "module:name" takes another name
-    from there, and "module:" the module itself. What was found is kept in `namespace`.
+    A leading "." is relative to `package`, by default `module` itself. "module:name" is another name in it, and
+    "module:" the module itself. Found values are stored in `namespace`.
     """
 
     def get(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Where an operation came from: MLIR's builtin locations as immutable values."""
+"""Source locations of operations: MLIR's builtin locations as immutable values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Location:
             return self._hash
 
     def spell(self, texts: dict[Any, str]) -> str:
-        """The text between `loc(` and `)`, with `texts[x]` for the parts it is made of."""
+        """The text between `loc(` and `)`, with `texts[x]` for its components."""
         return str(self)
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Location:
         return f"loc({self})"
 
     def file_position(self) -> FileLineColLoc | None:
-        """The innermost file position in this location, if it holds one."""
+        """The innermost file position in this location, if there is one."""
         return None
 
 
@@ -80,7 +80,7 @@ class FileLineColLoc(Location):
 
 
 class FileRangeLoc(FileLineColLoc):
-    """`loc("file.py":3:7 to :12)`, `loc("file.py":3:7 to 4:2)`: where a piece of text begins and ends."""
+    """`loc("file.py":3:7 to :12)`, `loc("file.py":3:7 to 4:2)`: a range of text."""
 
     __slots__ = ("end_column", "end_line")
 
@@ -98,7 +98,7 @@ class FileRangeLoc(FileLineColLoc):
 
 
 class NameLoc(Location):
-    """`loc("x"(child))`: the name of a variable, and where it was assigned."""
+    """`loc("x"(child))`: the name of a variable, and the location of its assignment."""
 
     __slots__ = ("child", "name")
 
@@ -136,7 +136,7 @@ class CallSiteLoc(Location):
 
 
 class FusedLoc(Location):
-    """`loc(fused[a, b])`: one operation made of several; `metadata` is an attribute that says how, or None."""
+    """`loc(fused[a, b])`: an operation made from several; `metadata` is an attribute or None."""
 
     __slots__ = ("locations", "metadata")
 
@@ -146,7 +146,8 @@ class FusedLoc(Location):
 
     @classmethod
     def of(cls, locations: Iterable[Location], metadata: Any = None) -> Location:
-        """Locations fused: each once, without unknown ones; one that is left over without metadata is the result."""
+        """A fused location without duplicates and unknown locations; a single one without metadata is returned
+        itself."""
         parts: dict[Location, None] = {}
         for loc in locations:
             inner = loc.locations if isinstance(loc, FusedLoc) and loc.metadata == metadata else (loc,)

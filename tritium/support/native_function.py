@@ -14,7 +14,7 @@ _new.restype = ctypes.py_object
 
 
 class _ModuleName(str):
-    """The name of a module, with objects that live as long as it does."""
+    """The name of a module, which keeps further objects alive."""
 
     __slots__ = ("keep",)
 
@@ -24,7 +24,7 @@ class _ModuleName(str):
 def native_function(method: int, data: int, module: str, keep: object) -> Callable[..., Any]:
     """A builtin function for the `PyMethodDef` at address `method`, whose `self` is the integer `data`.
 
-    `keep` lives as long as the function: its `__module__` is the one slot for an object that the call does not see. It
+    `keep` lives as long as the function: `__module__` is the only slot for an object that the call does not use. It
     is a string, since programs that inspect functions (torch.compile among them) split it.
     """
     name = _ModuleName(module)

@@ -1,4 +1,4 @@
-"""Classes of options, annotations and settings: what a user may rely on when he gives one.
+"""Classes of options, annotations and settings: the contract with the user.
 
 | class | contract |
 |---|---|
@@ -42,7 +42,7 @@ SEMANTIC, INSTRUMENTATION, HINT = KINDS = ("semantic", "instrumentation", "hint"
 
 
 class Declaration(NamedTuple):
-    """The class of an option, and its effect on the target whose options declare it; `ignored`: it has none."""
+    """The class of an option, and its effect on the target that declares it; `ignored`: it has none."""
 
     kind: str
     effect: str
@@ -69,11 +69,11 @@ def hint(default: Any, effect: str) -> Any:
 
 
 def ignored_hint(default: Any, why: str) -> Any:
-    """A field of options that has no effect here; `why` says the reason."""
+    """A field of options that has no effect here; `why` is the reason."""
     return _option(default, HINT, why, ignored=True)
 
 
 def declared(option: Any) -> Declaration | None:
-    """The declaration of a field of options; None where it has none."""
+    """The declaration of a field of options; None without one."""
     found: Declaration | None = option.metadata.get("option")
     return found

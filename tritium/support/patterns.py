@@ -1,7 +1,7 @@
 """Regular expressions that are compiled when they are first used.
 
-Compiling one takes 0.05 to 0.3 ms in Python's `re`, and of those that the modules of a compile define, most compiles
-use a quarter: the others are for errors, for text that a person wrote, or for the rarer kinds of code.
+Compiling one takes 0.05 to 0.3 ms in Python's `re`, and of those that the modules of a compile define, a typical
+compile uses a quarter: the others are for errors, for hand-written text, or for rare kinds of code.
 
 >>> digits = pattern(r"[0-9]+")
 >>> digits.findall("1 and 22")
@@ -19,7 +19,8 @@ _METHODS = ("findall", "finditer", "fullmatch", "match", "search", "split", "sub
 
 
 class _Pattern:
-    """Stands for a compiled expression, whose methods become its own when one of them is asked for."""
+    """A regular expression that is compiled at the first use of a method, and then has the methods of the compiled
+    one."""
 
     def __init__(self, text: str | bytes, flags: int) -> None:
         self.pattern, self._flags = text, flags
@@ -37,5 +38,5 @@ if TYPE_CHECKING:
 else:
 
     def pattern(text: str | bytes, flags: int = 0) -> Any:
-        """The expression, with the methods and attributes of `re.Pattern`; errors come at first use."""
+        """The expression, with the methods and attributes of `re.Pattern`; syntax errors are raised at first use."""
         return _Pattern(text, flags)

@@ -10,7 +10,7 @@ __all__ = ["plain"]
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses and named tuples as dictionaries by field, sequences as lists, all the way down; the rest as it is.
+    """Dataclasses and named tuples as dictionaries by field, sequences as lists, recursively; other values unchanged.
 
     >>> from typing import NamedTuple
     >>> Pair = NamedTuple("Pair", [("a", int), ("b", tuple)])

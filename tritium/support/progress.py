@@ -1,11 +1,11 @@
-"""Work that lasts: what is being done stands on the terminal, or below the notebook's cell, until it is done.
+"""Progress of long work on the terminal, or below a notebook's cell.
 
     with shown(lambda: f"compiling {name}: {stage}"):
         ...
 
-What the function says is asked for anew several times a second, and stands there with the seconds so far. Nothing
-happens in the first second, and nothing at all where stderr is neither a terminal nor a notebook's, or where the
-setting `runtime.progress` is off. Of several works at once the first is shown.
+The function is called several times a second, and its result is shown with the elapsed seconds. Nothing is shown in the
+first second, if stderr is neither a terminal nor a notebook's, or if the setting `runtime.progress` is off. Of
+concurrent work the first is shown.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .lazy import LazyModule
 __all__ = ["bar", "shown"]
 
 DELAY_SECONDS = 1.0
-PERIOD_SECONDS = 0.125  # about what an eye takes for motion
+PERIOD_SECONDS = 0.125  # about the frame rate of smooth motion
 
 _console = LazyModule("rich.console")
 _live = LazyModule("rich.live")
@@ -33,7 +33,7 @@ _spinner = LazyModule("rich.spinner")
 _text = LazyModule("rich.text")
 _notebook = LazyModule("IPython.display")
 
-_free = threading.Lock()  # who shows something holds it
+_free = threading.Lock()  # held while something is shown
 
 
 class _Display(Protocol):
@@ -43,7 +43,7 @@ class _Display(Protocol):
 
 
 class _Terminal:
-    """The last lines of a terminal, which are gone when it is closed."""
+    """The last lines of a terminal, which are erased at the end."""
 
     def __init__(self) -> None:
         console = _console.Console(stderr=True)
@@ -80,7 +80,7 @@ class _Notebook:
 
 
 def _place() -> Callable[[], _Display] | None:
-    """Where work is shown: the display's class, None for nowhere."""
+    """The class of the display, None without one."""
     if not settings.runtime.progress:
         return None
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
@@ -92,7 +92,7 @@ def _place() -> Callable[[], _Display] | None:
 
 @contextmanager
 def shown(describe: Callable[[], str]) -> Iterator[None]:
-    """Show what `describe` says for as long as the block lasts. It is called by another thread, and never after it."""
+    """Show the result of `describe` during the block. Another thread calls it, and never after the block."""
     place = _place()
     if place is None or not _free.acquire(blocking=False):
         yield
@@ -112,7 +112,7 @@ def _show(place: Callable[[], Any], describe: Callable[[], str], done: threading
     start = time.monotonic()
     if done.wait(DELAY_SECONDS):
         return
-    with contextlib.suppress(Exception):  # a terminal that went away is no reason to fail
+    with contextlib.suppress(Exception):  # ignore a closed terminal
         display = place()
         try:
             while True:
@@ -124,7 +124,7 @@ def _show(place: Callable[[], Any], describe: Callable[[], str], done: threading
 
 
 def bar(done: int, total: int, width: int = 20) -> str:
-    """How far work is, in characters.
+    """A progress bar in characters.
 
     >>> bar(5, 16, 8)
     '[##......] 5/16'

@@ -1,4 +1,4 @@
-"""Numbers with units, short enough for a table."""
+"""Numbers with units for tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def amount(number: float, unit: str) -> str:
 
 
 def seconds(time: float) -> str:
-    """A time in the unit that suits it.
+    """A time in a suitable unit.
 
     >>> seconds(0.000139), seconds(0)
     ('139 us', '0 us')
@@ -36,7 +36,7 @@ def seconds(time: float) -> str:
 
 
 def rate(number: float, base: float) -> str:
-    """How many times one number is another.
+    """The ratio of two numbers.
 
     >>> rate(300, 100)
     '3.0 times'

@@ -1,4 +1,4 @@
-"""Which compile of this thread is recorded, if any: all that code knows of traces (`traces`) while there are none."""
+"""The current recording of a compile in this thread, which is all that code imports of traces (`traces`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _state = threading.local()
 
 
 def current() -> Recording | None:
-    """The recording of the compile that this thread is in."""
+    """The recording of this thread's compile, None without one."""
     return getattr(_state, "recording", None)
 
 
@@ -35,7 +35,7 @@ def recording_here(recording: Recording | None) -> Iterator[Recording | None]:
 
 
 def recorded(name: str, make: Callable[[], T], text_of: Callable[[T], str], language: str) -> T:
-    """What `make` makes, recorded as a pass `name` whose result is the text `text_of` it, if anything is recorded."""
+    """The result of `make`, recorded as a pass `name` with the text `text_of` the result, if there is a recording."""
     recording = current()
     if recording is None:
         return make()

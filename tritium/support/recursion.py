@@ -2,9 +2,9 @@
 
 The compiler recurses over syntax trees, regions and locations: about eight Python frames for each level of nesting. A
 chain of 200 `elif` needs more than the 1,000 frames that Python allows by default. The limit protects the C stack, so
-it is raised by as many frames as the stack of the current thread has room for.
+it is raised by the number of frames that fit into the stack of the current thread.
 
-Recursion beyond that ends in `NestedTooDeeply`, an error of the program that is compiled.
+Deeper recursion raises `NestedTooDeeply`, an error of the compiled program.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: which recurse in C, overflow a stack of 8 MiB between 10,000 and 20,000 frames.
 _FRAME_BYTES = 1024
 _MAX_STACK = 16 << 20
-#: Stack of a thread where neither Python nor the system limits it (glibc on x86-64), and where it is not known.
+#: Stack of a thread that neither Python nor the system limits (glibc on x86-64), and of unknown size.
 _DEFAULT_STACK = 2 << 20
-#: Frames that are left to the caller of the compiler.
+#: Frames reserved for the caller of the compiler.
 _RESERVED_FRAMES = 500
 
 
@@ -39,10 +39,10 @@ class NestedTooDeeply(TritiumError):
 
 
 def _stack_bytes() -> int:
-    """The size of the current thread's C stack, as far as it is known; 16 MiB at most."""
+    """The size of the current thread's C stack, if known; at most 16 MiB."""
     main = threading.current_thread() is threading.main_thread()
     if not main:
-        size = threading.stack_size()  # which also resets it
+        size = threading.stack_size()  # this also resets it
         if size:
             threading.stack_size(size)
             return min(size, _MAX_STACK)
@@ -61,9 +61,9 @@ _before = 0
 
 
 class deep_recursion:
-    """Raise the recursion limit to what the stack has room for: `with deep_recursion(): …`.
+    """Raise the recursion limit to the number of frames that fit into the stack: `with deep_recursion(): …`.
 
-    It nests, and threads may use it at the same time. Only the outermost use of a thread changes anything: an inner
+    It nests, and threads may use it at the same time. Only the outermost use of a thread changes the limit: an inner
     one may end at the recursion limit, where Python cannot call `__exit__`.
     """
 
@@ -95,7 +95,7 @@ class deep_recursion:
 
 
 def too_deep_text(what: str) -> str:
-    """The message for `what` (a stage, a pass), which has reached the recursion limit."""
+    """The message for `what` (a stage, a pass), that reached the recursion limit."""
     return f"nested too deeply for {what}: it needs more than {sys.getrecursionlimit():,} frames of Python's stack"
 
 

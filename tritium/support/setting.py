@@ -1,4 +1,4 @@
-"""The kinds of settings, and groups of them: see `settings`, where all of them stand."""
+"""Kinds and groups of settings; `settings` defines them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class _Generation:
 
 
 generation = _Generation()
-insertions = _Generation()  # how often passes of the user's were put into pipelines: 0 where there are none
+insertions = _Generation()  # the number of insertions of users' passes into pipelines
 
 
 class _Propagation:
@@ -65,14 +65,14 @@ propagation = _Propagation()
 
 
 class Environment:
-    """Assigned to a setting: what was assigned before is forgotten, and the environment counts again."""
+    """Assigned to a setting, it drops the assigned value, so that the environment applies again."""
 
 
 environment = Environment()
 
 
 def with_our_names(variables: tuple[str, ...]) -> tuple[str, ...]:
-    """Before Triton's variables, the same under our name, which count more.
+    """Triton's variables, each preceded by the one with our prefix, which takes precedence.
 
     >>> with_our_names(("TRITON_DEBUG",))
     ('TRITIUM_DEBUG', 'TRITON_DEBUG')
@@ -84,8 +84,8 @@ def with_our_names(variables: tuple[str, ...]) -> tuple[str, ...]:
 class Setting(Generic[T]):
     """An attribute backed by environment variables (the first that is set counts).
 
-    `invalidates` marks those that change the code a kernel compiles to: their values are part of cache keys. `kind` is
-    the class, one of `option_classes.KINDS`: what a user may rely on.
+    `invalidates` marks settings that affect compiled code: their values are part of cache keys. `kind` is the class,
+    one of `option_classes.KINDS`.
     """
 
     def __init__(self, default: T, *env: str, doc: str = "", invalidates: bool = False, kind: str = "") -> None:
@@ -100,15 +100,15 @@ class Setting(Generic[T]):
 
     @property
     def key(self) -> str:
-        """The variable that an assigned value is written to: Triton's where that has one; "" without any."""
+        """The variable that an assigned value is written to: Triton's if it has one; "" without any."""
         return self.env[-1] if self.env else ""
 
     def parse(self, text: str) -> T:
-        """The value that the environment's `text` means."""
+        """The value of the environment's `text`."""
         raise NotImplementedError
 
     def format(self, value: T) -> str:
-        """`parse` backwards."""
+        """The inverse of `parse`."""
         return str(value)
 
     @overload
@@ -140,7 +140,7 @@ class Setting(Generic[T]):
             self._propagate(value)
 
     def _propagate(self, value: T) -> None:
-        """Write a value to the last variable, which is Triton's where that has one, and to those that are set."""
+        """Write a value to the last variable, Triton's if it has one, and to those that are set."""
         if value is None:
             for variable in self.env:
                 os.environ.pop(variable, None)
@@ -165,7 +165,7 @@ class Flag(Setting[bool]):
 
 
 class UnsupportedFlag(Flag):
-    """A flag that is not supported: assigning True is an error, and so is a variable that sets it."""
+    """An unsupported flag: assigning True is an error, and so is a variable that sets it."""
 
     def __set__(self, group: Group, value: bool) -> None:
         if value is True:
@@ -174,7 +174,7 @@ class UnsupportedFlag(Flag):
 
 
 class OptionalFlag(Setting[bool | None]):
-    """A flag that need not be set: None then, and the compiler chooses."""
+    """An optional flag: if it is None, the compiler chooses."""
 
     def __init__(self, *env: str, doc: str = "", invalidates: bool = False, kind: str = "") -> None:
         super().__init__(None, *env, doc=doc, invalidates=invalidates, kind=kind)
@@ -194,7 +194,7 @@ class Text(Setting[str | None]):
 
 
 class UnsupportedText(Text):
-    """A text that is not supported: assigning one is an error, and so is a variable that has one."""
+    """An unsupported string: assigning one is an error, and so is a variable that sets one."""
 
     def __set__(self, group: Group, value: str | None) -> None:
         if isinstance(value, str) and value:
@@ -203,7 +203,7 @@ class UnsupportedText(Text):
 
 
 class Folder(Text):
-    """A folder; where nobody names one, it is what a function says."""
+    """A folder, by default the result of a function."""
 
     def __init__(self, made: Callable[[], str], shown: str, *env: str, doc: str = "", kind: str = "") -> None:
         self.made = made
@@ -216,11 +216,11 @@ class Folder(Text):
 
 
 class SettingError(ValueError, RuntimeError):
-    """An environment variable has a text that its setting cannot have."""
+    """The text of an environment variable is invalid for its setting."""
 
 
 class Integer(Setting[int | None]):
-    """An integer; text that is none is an error naming the variable."""
+    """An integer; an invalid text is an error naming the variable."""
 
     def parse(self, text: str) -> int | None:
         try:
@@ -230,7 +230,7 @@ class Integer(Setting[int | None]):
 
 
 class Size(Setting[int | None]):
-    """A number of bytes, such as 500M or 4G (of 1024 each); text that is none is an error naming the variable.
+    """A number of bytes, such as 500M or 4G (of 1024 each); an invalid text is an error naming the variable.
 
     >>> Size(None).parse("2K")
     2048
@@ -263,7 +263,7 @@ class ClassName(Setting[type | None]):
         module, colon, name = text.partition(":")
         if not (module and colon and name):
             raise SettingError(f"{variable} must be MODULE:CLASS, not {text!r}")
-        if module.partition(".")[0] == "triton":  # whose classes of these names are ours
+        if module.partition(".")[0] == "triton":  # its classes of these names are ours
             module = f"{__name__.partition('.')[0]}{module.removeprefix('triton')}"
         try:
             found = getattr(importlib.import_module(module), name)
@@ -287,7 +287,7 @@ class Hook(Setting[Callable[..., Any] | None]):
 class HookChain:
     """Several functions called one after another; `add` and `remove` them. `reversed` calls the last first.
 
-    A function that raises an `Exception` is skipped with a warning that says so (`hook_errors`); `name` is the setting.
+    A function that raises an `Exception` is skipped with a warning (`hook_errors`); `name` is the setting.
 
     >>> chain, seen = HookChain(), []
     >>> chain.add(seen.append); chain(3); seen
@@ -300,14 +300,14 @@ class HookChain:
         self.name = name
 
     def add(self, function: Callable[..., Any]) -> None:
-        """Call `function` too; a function that is in the chain already stays there once."""
+        """Add `function`, unless it is in the chain."""
         generation.value += 1
-        _ = _hook_errors.call_hook  # now: code is unloaded, too, when nothing can be imported any more
+        _ = _hook_errors.call_hook  # imported now: code is unloaded at exit, too, when imports fail
         if function not in self.calls:
             self.calls.append(function)
 
     def remove(self, function: Callable[..., Any]) -> None:
-        """Call `function` no more; nothing happens if it is not in the chain."""
+        """Remove `function`, if it is in the chain."""
         generation.value += 1
         if function in self.calls:
             self.calls.remove(function)
@@ -347,7 +347,7 @@ class Chain(Setting[HookChain]):
 
 
 class Group:
-    """Settings that belong together."""
+    """A group of settings."""
 
     @classmethod
     def settings(cls) -> dict[str, Setting[Any]]:
@@ -355,7 +355,7 @@ class Group:
         return {name: value for name, value in vars(cls).items() if isinstance(value, Setting)}
 
     def check_supported(self) -> None:
-        """SettingError where the environment sets what is not supported."""
+        """SettingError for unsupported settings in the environment."""
         for setting in vars(type(self)).values():
             if isinstance(setting, (UnsupportedFlag, UnsupportedText)) and setting.__get__(self, type(self)):
                 raise SettingError(f"{' / '.join(setting.env)} is not supported: {setting.__doc__}")
@@ -371,13 +371,13 @@ class Group:
         return {name: getattr(self, name) for name in self.knob_descriptors}
 
     def copy(self: G) -> G:
-        """A group of its own with the same assigned values."""
+        """An independent group with the same assigned values."""
         twin = type(self)()
         twin.__dict__.update(self.__dict__)
         return twin
 
     def reset(self: G) -> G:
-        """Forget what was assigned: the environment and the defaults count again. Hooks stay."""
+        """Drop the assigned values: the environment and the defaults apply again. Hooks stay."""
         generation.value += 1
         for name in self.knob_descriptors:
             self.__dict__.pop(name, None)
@@ -385,7 +385,7 @@ class Group:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Undo on leaving whatever was assigned inside, in the environment too."""
+        """Undo assignments inside at exit, in the environment too."""
         variables = [v for s in self.settings().values() for v in s.env]
         before = {v: os.environ.get(v) for v in variables}
         values = dict(self.__dict__)

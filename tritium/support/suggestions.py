@@ -1,4 +1,4 @@
-"""What somebody probably meant who misspelt a name."""
+"""Suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .lazy import LazyModule
 
 __all__ = ["did_you_mean"]
 
-_difflib = LazyModule("difflib")  # needed only when something went wrong, and slow to import
+_difflib = LazyModule("difflib")  # needed for errors only, and slow to import
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""String literals as MLIR, LLVM and assemblers write them."""
+"""String literals in MLIR, LLVM IR and assembly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAMED_ESCAPES = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
 
 
 class _Plain(dict[Any, str]):
-    """What `spell` is given when everything is to be written out: the text of a part is its own, without aliases."""
+    """The argument of `spell` for text without aliases: the text of a part is its own."""
 
     def __missing__(self, part: Any) -> str:
         text: str = part.spell(self)
@@ -25,7 +25,7 @@ PLAIN = _Plain()
 
 
 def encode(text: str) -> bytes:
-    """UTF-8, in which lone surrogates stand for the bytes that they were made of."""
+    """UTF-8, in which lone surrogates represent the bytes they were decoded from."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -49,7 +49,8 @@ def quote(text: str) -> str:
 
 
 def unescape(body: str) -> str:
-    """What a string literal says; escapes are `\\n`, `\\t`, `\\"`, `\\\\`, bytes in hex; others raise `ValueError`."""
+    """The value of a string literal; escapes are `\\n`, `\\t`, `\\"`, `\\\\`, bytes in hex; others raise
+    `ValueError`."""
     if "\\" not in body:
         return body
 
@@ -65,7 +66,7 @@ def llvm_quote(text: str) -> str:
     """`text` as a string in LLVM IR: quotes, backslashes and bytes outside ASCII are escaped in hex.
 
     >>> llvm_quote('a"b')
-    '"a\\22b"'
+    '"a\\\\22b"'
     """
     plain = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in encode(text))
     return f'"{plain}"'

@@ -1,11 +1,10 @@
-"""The trace: what compiles did, written as lines of JSON. This file has the format and the writer.
+"""The trace of compiles as lines of JSON: format and writer.
 
-Every line is a record: an object whose "kind" says what it tells of and whose other fields stand in `RECORDS`. Texts
-are written once a file, as records of the kind "ir", and named by their hash elsewhere. Several processes may write
-to one file: each adds whole lines, and says who it is in its record of the kind "trace".
+Every line is a record: an object with a "kind", whose other fields are defined in `RECORDS`. Texts are written once a
+file, as records of the kind "ir", and referred to by hash. Several processes may write to one file: each appends whole
+lines, and identifies itself in its record of the kind "trace".
 
-A reader passes over kinds and fields that it does not know; the version grows when one that it knows changes its
-meaning.
+A reader skips unknown kinds and fields; the version is incremented when the meaning of a known one changes.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ HASH_DIGITS = 16
 
 
 class TraceWarning(UserWarning):
-    """A trace could not be written: kernels are compiled all the same."""
+    """A trace could not be written: kernels are still compiled."""
 
 
 class Field(NamedTuple):
-    """A field of a record: its type (a key of `_TYPES`), what it means, and whether it may be missing."""
+    """A field of a record: its type (a key of `_TYPES`), its meaning, and whether it is optional."""
 
     type: str
     meaning: str
@@ -176,7 +175,7 @@ RECORDS: dict[str, dict[str, Field]] = {
 
 
 def problems(record: Any) -> list[str]:
-    """What is wrong with a record, as far as this version knows its kind; nothing for other kinds.
+    """The problems of a record of a known kind; none for other kinds.
 
     >>> problems({"kind": "trace", "version": "1"})[0]
     "'version' of a record 'trace' is no whole: '1'"
@@ -199,7 +198,7 @@ def now() -> str:
 
 
 class TraceWriter:
-    """A file to which this process adds records; a file that cannot be written is told once, as a TraceWarning."""
+    """A file to which this process adds records; a file that is not writable is reported once, by a TraceWarning."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -218,7 +217,7 @@ class TraceWriter:
             return f"{self.process}-{self._compiles}"
 
     def write(self, records: Iterable[dict[str, Any]]) -> None:
-        """Add records, each a line, in one piece; texts that this process has written already are left out."""
+        """Add records, each a line, in one write; texts that this process has written are omitted."""
         with self._lock:
             lines = []
             if self._begin():
@@ -233,7 +232,7 @@ class TraceWriter:
             self._append(data.encode())
 
     def _begin(self) -> bool:
-        """Whether nothing is in the file from this process, which a fork makes a new one."""
+        """Whether this process has not written to the file; a fork is a new process."""
         if not os.path.isfile(self.path) or not os.path.getsize(self.path):
             self._known.clear()
             self._headed = False
@@ -260,7 +259,7 @@ class TraceWriter:
             descriptor = os.open(
                 self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o666
             )
-            os.set_blocking(descriptor, True)  # a pipe that somebody reads is waited for, one that nobody reads is not
+            os.set_blocking(descriptor, True)  # block on a pipe with a reader, not on one without
             with open(descriptor, "ab") as file:
                 file.write(data)
         except OSError as error:
@@ -283,9 +282,9 @@ def writer_for(path: str) -> TraceWriter:
 
 
 class Recording:
-    """The records of one compile, which go to the writer stage by stage.
+    """The records of one compile, which are written stage by stage.
 
-    `stage` is the one that runs; `overhead` the nanoseconds that recording itself has taken.
+    `stage` is the running one; `overhead` the nanoseconds spent on recording.
     """
 
     def __init__(self, writer: TraceWriter) -> None:
@@ -295,21 +294,21 @@ class Recording:
         self.overhead = 0
         self.stage = ""
         self.passes = 0  # of the stage
-        self.last = ""  # the hash of the IR as it is
+        self.last = ""  # the hash of the current IR
         self._waiting: list[dict[str, Any]] = []
 
     def begin(self, **fields: Any) -> None:
-        """The record of the compile itself; fields that are None are left out."""
+        """The record of the compile itself; fields that are None are omitted."""
         given = {name: value for name, value in fields.items() if value is not None}
         self._waiting.append({"kind": "compile", "id": self.id, "started": now(), **given})
 
     def end(self, imports: float, store: float, cache: str, fine: bool) -> None:
-        """The last record; everything is written."""
+        """Add the last record, and write everything."""
         self.add("end", us=self.at(), imports=imports, store=store, cache=cache, fine=fine)
         self.flush()
 
     def fail(self, error: BaseException, at_pass: str | None = None) -> None:
-        """A record of an error, once: what was made of one that has a record gets none."""
+        """Record an error once: an error raised from a recorded one is not recorded."""
         if self.id in (getattr(e, "recorded_in", None) for e in (error, error.__cause__)):
             return
         fields = {"type": type(error).__name__, "message": str(error), "at": self.at()}
@@ -318,12 +317,12 @@ class Recording:
             error.recorded_in = self.id  # type: ignore[attr-defined]
 
     def add(self, kind: str, **fields: Any) -> None:
-        """A record of this compile; fields that are None are left out."""
+        """A record of this compile; fields that are None are omitted."""
         given = {name: value for name, value in fields.items() if value is not None}
         self._waiting.append({"kind": kind, "compile": self.id, **given})
 
     def text(self, text: str | bytes, language: str, **fields: Any) -> str:
-        """The hash of a text (or machine code), which becomes a record unless it is one."""
+        """The hash of a text (or machine code), which is recorded once."""
         data = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
         digest = sha256(data).hexdigest()[:HASH_DIGITS]
         content = {"bytes": len(data)} if isinstance(text, bytes) else {"text": text}
@@ -335,13 +334,13 @@ class Recording:
         return round((time.perf_counter_ns() - self.start - self.overhead) / 1000, 1)
 
     def flush(self) -> None:
-        """Have the writer write what there is."""
+        """Write the pending records."""
         waiting, self._waiting = self._waiting, []
         self.writer.write(waiting)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """What happens inside is recording, and is not counted as the compile's time."""
+        """Time inside is overhead of recording, and not counted as the compile's."""
         begin = time.perf_counter_ns()
         try:
             yield
