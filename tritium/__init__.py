@@ -3,8 +3,8 @@
     import tritium as triton
     import tritium.language as tl
 
-is all that a script for Triton changes: modules of Triton's with another place or name here are found under Triton's
-name, too (`dropin/module_names`). Everything is imported when it is asked for: what kernels need with `jit`.
+are the only changes in a script for Triton: modules that have another path here are found under Triton's names, too
+(`dropin/module_names`). All imports are lazy: the modules that kernels need are imported with `jit`.
 """
 
 from __future__ import annotations

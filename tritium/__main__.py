@@ -9,7 +9,7 @@ _opt = LazyModule(".tools.opt", __package__)
 
 
 def main() -> None:
-    """Run the command line. `opt` reads its own arguments, in MLIR's manner, and imports no more than it needs."""
+    """Run the command line. `opt` parses its own arguments, as MLIR's tools do, and imports only what it needs."""
     if sys.argv[1:2] == ["opt"]:
         sys.exit(_opt.main(sys.argv[2:]))
     _cli.main()

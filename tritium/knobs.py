@@ -4,9 +4,9 @@
 >>> knobs.runtime.debug
 False
 
-Beside the groups of settings stand Triton's classes to make settings of one's own, and types for hooks. Assigning
-`env` to a setting has the environment count again; `propagate_env = False` keeps assignments out of the environment.
-A group may be replaced by another one of its kind, `knobs.amd = knobs.amd.copy().reset()`, and be put back later.
+Besides the groups of settings it has Triton's classes for settings of a program, and types for hooks. Assigning `env`
+to a setting makes the environment apply again; `propagate_env = False` keeps assignments out of the environment. A
+group may be replaced by another one of its kind, `knobs.amd = knobs.amd.copy().reset()`, and be restored later.
 
 >>> class mine(knobs.base_knobs):
 ...     level = knobs.env_int("MY_LEVEL", 3)
@@ -121,7 +121,7 @@ __all__ = [
     "runtime_knobs",
     "setenv",
     "toenv",
-]  # beside them: CompileTimes, propagate_env (see `_Knobs`)
+]  # and CompileTimes, propagate_env (see `_Knobs`)
 
 _toolchain = LazyModule(".backends.nvidia.toolchain", __package__)
 _stages = LazyModule(".compiler.run_stages", __package__)
@@ -150,7 +150,8 @@ proton_knobs, redis_knobs, runtime_knobs = ProtonSettings, RedisSettings, Runtim
 
 
 class env_base(Setting[Any]):
-    """The base of kinds of settings that programs define: `get` reads the environment, `transform` what is assigned.
+    """The base of kinds of settings that programs define: `get` reads the environment, `transform` converts assigned
+    values.
 
     Assigned values are written to the variable `key`, as texts.
     """
@@ -159,11 +160,11 @@ class env_base(Setting[Any]):
         super().__init__(None, key)
 
     def get(self) -> Any:
-        """The value where nothing was assigned; subclasses define it."""
+        """The value without an assignment; subclasses define it."""
         raise NotImplementedError(f"{type(self).__name__} has no get()")
 
     def transform(self, val: Any) -> Any:
-        """What a value that was assigned is read as."""
+        """The value read after an assignment."""
         return val
 
     def format(self, value: Any) -> str:
@@ -184,7 +185,7 @@ def env_str(key: str, default: str) -> Text:
 
 
 def env_str_callable_default(key: str, default_factory: Callable[[], str]) -> Folder:
-    """A text of the variable `key`; where that is not set, what the function says."""
+    """A text of the variable `key`; if that is not set, the result of the function."""
     return Folder(default_factory, "", key)
 
 
@@ -209,19 +210,19 @@ def env_int(key: str, default: int = 0) -> Integer:
 
 
 def env_class(key: str, type: str) -> ClassName:
-    """The class that the variable `key` names as `module:Class`; one called `type` is among its bases."""
+    """The class named by the variable `key` as `module:Class`, derived from one named `type`."""
     return ClassName(type, key)
 
 
 class NvidiaTool(NamedTuple):
-    """A program of NVIDIA's that was found: its path, and the release of CUDA that it is of ("13.0")."""
+    """A tool of NVIDIA's: its path, and its CUDA release ("13.0")."""
 
     path: str
     version: str
 
     @staticmethod
     def from_path(path: str) -> NvidiaTool | None:
-        """The program at `path`; None where there is none that tells its version."""
+        """The program at `path`; None if there is none that reports its version."""
         try:
             major, minor = _toolchain.tool_version(_toolchain.Tool(os.path.basename(path), path, "setting"))
         except (OSError, _toolchain.PTXASError):
@@ -230,18 +231,18 @@ class NvidiaTool(NamedTuple):
 
 
 class env_nvidia_tool(env_base):
-    """A program of NVIDIA's, which TRITON_<NAME>_PATH may name; read, it is a `NvidiaTool`, or None."""
+    """A tool of NVIDIA's, which TRITON_<NAME>_PATH may name; its value is a `NvidiaTool`, or None."""
 
     def __init__(self, binary: str) -> None:
         super().__init__(f"TRITON_{binary.upper().replace('-', '_')}_PATH")
 
     def get(self) -> NvidiaTool | None:
-        """The program that the environment names."""
+        """The tool named by the environment."""
         paths = (os.environ.get(variable) for variable in self.env)
         return self.transform(next((path for path in paths if path is not None), None))
 
     def transform(self, val: Any) -> NvidiaTool | None:
-        """The program at a path."""
+        """The tool at a path."""
         return NvidiaTool.from_path(val) if isinstance(val, str) else val  # type: ignore[no-any-return]
 
     def format(self, value: Any) -> str:
@@ -250,7 +251,7 @@ class env_nvidia_tool(env_base):
 
 
 class _Nvidia(NvidiaSettings):
-    """The settings `nvidia`, with the programs as what they are found to be (None where there is none)."""
+    """The settings `nvidia`, with the tools found (None for missing ones)."""
 
     @classmethod
     def settings(cls) -> dict[str, Setting[Any]]:
@@ -271,14 +272,14 @@ class _Nvidia(NvidiaSettings):
 
 
 nvidia = _Nvidia()
-nvidia.__dict__ = _settings.nvidia.__dict__  # what is assigned here is what the backend reads
+nvidia.__dict__ = _settings.nvidia.__dict__  # the backend reads values assigned here
 
 
 # ---- the environment ------------------------------------------------------------------------------------------------
 
 
 def toenv(val: Any) -> tuple[str | None] | None:
-    """The text of a value in the environment, in a tuple; None for a value that has none.
+    """The text of a value in the environment, in a tuple; None for a value without one.
 
     >>> toenv(True), toenv(None), toenv([])
     (('1',), (None,), None)
@@ -300,14 +301,14 @@ def setenv(key: str, value: str | None) -> None:
         os.environ[key] = value
 
 
-_values: dict[str, dict[str, Any]] = {}  # what groups had assigned before others took their places
+_values: dict[str, dict[str, Any]] = {}  # the assigned values of groups before they were replaced
 
 
 class _Knobs(ModuleType):
     """This module: some of its names are looked up elsewhere."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """A group that takes the place of another one is what the compiler reads: both have the same values then."""
+        """A group that replaces another one is read by the compiler: both then have the same values."""
         group = _settings.GROUPS.get(name)
         if group is not None and isinstance(value, Group):
             own = _values.setdefault(name, group.__dict__)
@@ -317,7 +318,7 @@ class _Knobs(ModuleType):
 
     @property
     def propagate_env(self) -> bool:
-        """Whether what is assigned to a setting is written to the environment, for child processes."""
+        """Whether assigned values are written to the environment, for child processes."""
         return propagation.on
 
     @propagate_env.setter
@@ -326,7 +327,7 @@ class _Knobs(ModuleType):
 
     @property
     def CompileTimes(self) -> type:
-        """What compilation listeners are told of times."""
+        """The times that compilation listeners receive."""
         return _stages.CompileTimes  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Integer arithmetic for grids and block sizes: functions of Python, which kernels may also call at compile time.
+"""Integer arithmetic for grids and block sizes: Python functions that kernels may also call at compile time.
 
 >>> cdiv(1000, 256), next_power_of_2(1000)
 (4, 1024)

@@ -1,11 +1,11 @@
-"""Plugins: modules that teach the compiler something without a line of it being changed.
+"""Plugins: modules that extend the compiler without changing it.
 
-A plugin is a Python module. Whatever it does when it is imported is what it brings: operations and types (their classes
-are known once they are defined), passes, places of passes in the pipelines (`insert_pass`), functions of the language
-(`builtin`). It is imported by who uses it, as any module; or `TRITIUM_PLUGINS` (`knobs.compilation.plugins`) names it,
-with commas between several, and it is there in every compile, in processes that compile for others too.
+A plugin is a Python module that registers its extensions on import: operations and types (by defining their classes),
+passes, positions of passes in the pipelines (`insert_pass`), functions of the language (`builtin`). It is imported by
+its user, like any module; or `TRITIUM_PLUGINS` (`knobs.compilation.plugins`) lists it, separated by commas, and it is
+imported for every compile, in compiler workers too.
 
-docs/plugins.md goes through all of it, docs/define-a-dialect.md makes a dialect.
+docs/plugins.md is the tutorial, docs/define-a-dialect.md defines a dialect.
 """
 
 from __future__ import annotations

@@ -81,8 +81,8 @@ def assert_close(x: Any, y: Any, atol: float | None = None, rtol: float | None =
 
 
 class Benchmark:
-    """What a benchmark measures: `x_names` take the values `x_vals` along the table's rows, `line_arg` those of
-    `line_vals` along its columns (called `line_names`); `args` are given to every run.
+    """The definition of a benchmark: `x_names` take the values `x_vals` along the table's rows, `line_arg` those of
+    `line_vals` along its columns (called `line_names`); `args` are passed to every run.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class Mark:
         return_df: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """Measure everything. With `save_path`, a table (`.csv`) and, if matplotlib is installed, a picture are written
+        """Measure everything. With `save_path`, a table (`.csv`) and, if matplotlib is installed, a plot are written
         there. `return_df` returns pandas frames (one for one benchmark, else a list)."""
         several = not isinstance(self.benchmarks, Benchmark)
         benches: Sequence[Benchmark] = self.benchmarks if several else [self.benchmarks]  # type: ignore[assignment, list-item]
@@ -179,7 +179,7 @@ def _save(bench: Benchmark, columns: Sequence[str], rows: Sequence[Sequence[Any]
     with open(os.path.join(folder, f"{bench.plot_name}.csv"), "w") as f:
         for row in [columns, *rows]:
             f.write(",".join(map(str, row)) + "\n")
-    with suppress(ImportError):  # no matplotlib, no picture
+    with suppress(ImportError):  # no plot without matplotlib
         _plot(bench, rows).savefig(os.path.join(folder, f"{bench.plot_name}.png"))
 
 
@@ -207,7 +207,7 @@ def perf_report(benchmarks: Benchmark | Sequence[Benchmark]) -> Callable[[Callab
 
 
 def get_dram_gbps(device: Any = None) -> float:
-    """Gigabytes a second of the GPU's memory by its clock, or that one core copies (measured now over 64 MiB)."""
+    """Gigabytes a second of the GPU's memory by its clock, or of copies by one core (measured over 64 MiB)."""
     driver = drivers.active
     if hasattr(driver.get_device_interface(), "Event"):
         properties = driver.utils.get_device_properties(driver.get_current_device() if device is None else device)
@@ -229,12 +229,13 @@ def _seconds_of_copy(source: bytes, target: bytearray) -> float:
 
 
 def get_max_simd_tflops(dtype: Any = None, clock_rate: float | None = None, device: Any = None) -> float:
-    """The f32 peak of all cores: two fused multiply-adds a cycle at `clock_rate` (kHz; by default what Linux says)."""
+    """The f32 peak of all cores: two fused multiply-adds a cycle at `clock_rate` (kHz; by default from
+    /proc/cpuinfo)."""
     return default_target().lanes(32) * 4 * (os.cpu_count() or 1) * (clock_rate or _clock_khz()) * 1e-9
 
 
 def get_max_tensorcore_tflops(dtype: Any = None, clock_rate: float | None = None, device: Any = None) -> float:
-    """The same figure: dots are fused multiply-adds here."""
+    """The same value: dots are fused multiply-adds on CPUs."""
     return get_max_simd_tflops(dtype, clock_rate, device)
 
 
@@ -247,7 +248,7 @@ def _clock_khz() -> float:
 
 
 def nvsmi(attrs: Sequence[str]) -> list[int]:
-    """Zeros: there is no GPU to ask."""
+    """Zeros: no GPU is queried."""
     return [0] * len(attrs)
 
 

@@ -1,12 +1,12 @@
-"""`import triton`, answered by this package: for scripts that cannot be changed.
+"""`import triton` provided by this package, for scripts that cannot be changed.
 
     import tritium
     tritium.install()
     import triton, triton.language as tl     # ours
 
-Every `triton.x` is the module `tritium.x` (a few have other names, or get names of Triton's besides, see
-`names`). `triton` is a module of its own that looks like `tritium`, but for its `__version__`: that of the
-Triton whose language we speak.
+Every `triton.x` is the module `tritium.x` (a few have other names, or get further names of Triton's, see `names`).
+`triton` is a separate module with the attributes of `tritium`, except `__version__`: that of the supported release of
+Triton.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _metadata, _pathlib = LazyModule("importlib.metadata"), LazyModule("pathlib")
 
 
 class _Triton(ModuleType):
-    """Looks like `tritium`."""
+    """The module `triton`, with the attributes of `tritium`."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name != "__all__":
@@ -77,7 +77,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
     @staticmethod
     def find_distributions(context: Any = None) -> Iterator[Any]:
-        """What `importlib.metadata` says of the package `triton`: its version, which scripts compare."""
+        """The package `triton` for `importlib.metadata`: its version, which scripts compare."""
         if context is None or context.name in (None, "triton"):
             yield _distribution()
 
@@ -96,12 +96,12 @@ def _distribution() -> Any:
 
 _finder = _Finder()
 
-# where children that get this process's sys.path find `triton`: multiprocessing's, and torch.compile's workers
+# the folder where child processes with this process's sys.path find `triton`: of multiprocessing and torch.compile
 FOR_CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "children")
 
 
 def install() -> None:
-    """Answer `import triton` from now on, also in processes started later that get this one's `sys.path`.
+    """Provide `import triton` from now on, also in processes started later that inherit this one's `sys.path`.
 
     TritiumError if another Triton has been imported already.
     """
@@ -119,7 +119,7 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Undo `install`: the next `import triton` looks for Triton itself."""
+    """Undo `install`: the next `import triton` searches for Triton itself."""
     triton_errors.on = False
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)

@@ -1,4 +1,4 @@
-"""`triton.backends.amd.compiler`: what its helpers mean while the stages for AMD GPUs end at `ttir`."""
+"""`triton.backends.amd.compiler`: its helpers, while the stages for AMD GPUs end at `ttir`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def file_hash(path: str) -> str:
 
 
 def get_min_dot_size(target: Any) -> Callable[[Any, Any], tuple[int, int, int]]:
-    """What maps the types of two operands of `tl.dot` to the least M, N and K: any size is padded."""
+    """A function from the types of two operands of `tl.dot` to the minimum M, N and K: any size is padded."""
     return lambda lhs_type, rhs_type: (1, 1, 1)
 
 

@@ -1,4 +1,4 @@
-"""`triton.backends.amd.driver`: there is no driver for AMD GPUs, and `HIPDriver.is_active()` says so."""
+"""`triton.backends.amd.driver`: there is no driver for AMD GPUs, and `HIPDriver.is_active()` is False."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NO_DRIVER = "kernels are not launched on AMD GPUs: their stages end at ttir"
 
 
 class HIPDriver:
-    """A driver that is never active; UnsupportedBinding when it is made."""
+    """A driver that is never active; UnsupportedBinding on construction."""
 
     def __init__(self) -> None:
         raise UnsupportedBinding("HIPDriver", _NO_DRIVER)

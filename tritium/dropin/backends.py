@@ -33,10 +33,9 @@ class _Absent:
 
 
 class _Backends(Mapping[str, Backend]):
-    """`triton.backends.backends`: name -> backend, looked up when asked for.
+    """`triton.backends.backends`: name -> backend, looked up on access.
 
-    Names are Triton's, which calls backends by their makers: programs ask for "nvidia" and "amd". Those of targets,
-    "cuda" and "hip", are found too.
+    The names are Triton's, those of vendors: "nvidia" and "amd". Those of targets, "cuda" and "hip", are accepted too.
     """
 
     def _found(self) -> dict[str, Backend]:

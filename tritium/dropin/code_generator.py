@@ -1,6 +1,6 @@
 """`triton.compiler.code_generator`: from a function to its module, and how values of the language become IR values.
 
-The visitor of syntax trees is `frontend.visitor`, another one than Triton's: `CodeGenerator` and what belongs to it are
+The visitor of syntax trees is `frontend.visitor`, which differs from Triton's: `CodeGenerator` and its helpers are
 refused by name.
 """
 
@@ -43,8 +43,8 @@ def ast_to_ttir(
 ) -> Module:
     """The module of a kernel for the signature, constants and attributes of `src`, an ASTSource.
 
-    `codegen_fns` and `module_map` are what the backend gives for them; the target's functions are found by `options`.
-    Raises CompilationError with the place in the source; UnsupportedBinding for a `module` to add the kernel to.
+    `codegen_fns` and `module_map` are those of the backend; the target's functions are found by `options`.
+    CompilationError with the position in the source; UnsupportedBinding for a `module` to add the kernel to.
     """
     if module is not None:
         raise UnsupportedBinding("ast_to_ttir with a module", "every kernel has a module of its own")
@@ -53,44 +53,44 @@ def ast_to_ttir(
     return made
 
 
-_UNSPOKEN = re.compile(r"[^ -~]|[\[\]]")  # what symbols do not contain
+_UNSPOKEN = re.compile(r"[^ -~]|[\[\]]")  # characters that symbols do not contain
 
 
 class _HasHandles(type):
-    """`isinstance` asks for the methods by which values become IR values."""
+    """`isinstance` checks for the methods that convert values to IR values."""
 
     def __instancecheck__(cls, value: object) -> bool:
         return hasattr(type(value), "_flatten_ir")
 
 
 class _MakesValues(type):
-    """`isinstance` asks for the method that makes a value of IR values."""
+    """`isinstance` checks for the method that makes a value from IR values."""
 
     def __instancecheck__(cls, value: object) -> bool:
         return hasattr(type(value), "_unflatten_ir") or hasattr(type(value), "mangle")
 
 
 class base_value(metaclass=_HasHandles):
-    """What values of the language have in common: `isinstance(x, base_value)` for tensors, tuples, constexprs, …"""
+    """The base of values of the language: `isinstance(x, base_value)` for tensors, tuples, constexprs, …"""
 
     def __init_subclass__(cls) -> None:
         raise UnsupportedBinding("a subclass of base_value", "tl.aggregate makes types of values")
 
 
 class base_type(metaclass=_MakesValues):
-    """What types of the language have in common: `isinstance(x.type, base_type)`."""
+    """The base of types of the language: `isinstance(x.type, base_type)`."""
 
     def __init_subclass__(cls) -> None:
         raise UnsupportedBinding("a subclass of base_type", "tl.aggregate makes types of values")
 
 
 def flatten_values_to_ir(values: Iterable[Any]) -> list[Value]:
-    """The IR values in values of the language, in order; compile-time ones have none."""
+    """The IR values in values of the language, in order; compile-time values have none."""
     return [handle for value in values for handle in flatten(value)]
 
 
 def unflatten_ir_values(handles: Sequence[Value], types: Iterable[Any]) -> Iterator[Any]:
-    """Values of these types made of IR values; ValueError unless they take all of them."""
+    """Values of these types from IR values; ValueError unless they use all of them."""
     at = 0
     for ty in types:
         value, at = ty._unflatten_ir(list(handles), at)
@@ -120,7 +120,7 @@ class ContainsReturnChecker(ast.NodeVisitor):
         self.gscope = gscope
 
     def visit(self, node: ast.AST) -> bool:
-        """True when there is a `return` in `node`."""
+        """Whether `node` contains a `return`."""
         if isinstance(node, ast.Return):
             return True
         inner = (n for n in ast.iter_child_nodes(node) if not isinstance(n, (ast.FunctionDef, ast.Lambda)))

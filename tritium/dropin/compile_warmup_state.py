@@ -1,4 +1,4 @@
-"""`triton._compile_warmup_state`: whether launches compile only. They never do here but by `kernel.warmup(...)`."""
+"""`triton._compile_warmup_state`: whether launches compile only. Here only `kernel.warmup(...)` does."""
 
 from __future__ import annotations
 

@@ -38,9 +38,9 @@ def parse(full_name: str | Path, ext: str, context: Any = None) -> Any:
 
 
 def get_cache_key(src: Any, backend: Any, backend_options: Any, env_vars: Mapping[str, Any]) -> str:
-    """A text that is equal where compiles give the same: source, target and tools, options, settings.
+    """A text that is equal for equal compiles: source, target and tools, options, settings.
 
-    It is for caches of a program's own; `kernel.hash` is another key, which has the stages of hooks in it too.
+    It is for caches of other programs; `kernel.hash` is another key, which includes stages of hooks.
     """
     parts = (package_key(), src.hash(), backend.hash(), backend_options.hash(), sorted(env_vars.items()))
     return "-".join(map(str, parts))
@@ -50,8 +50,8 @@ _FRONTEND = ("/tritium/frontend/", "/ast.py")
 
 
 def filter_traceback(error: BaseException) -> None:
-    """Drop the frames of the frontend from the traceback of an error, its cause and its context, so that the user's own
-    are left; nothing where the setting `compilation.front_end_debugging` asks for all of them."""
+    """Drop the frames of the frontend from the traceback of an error, its cause and its context, so that the user's
+    remain; all are kept with the setting `compilation.front_end_debugging`."""
     if compilation.front_end_debugging:
         return
     for other in (error.__cause__, error.__context__):
@@ -69,7 +69,7 @@ def filter_traceback(error: BaseException) -> None:
 
 
 class CompileTimer:
-    """Times a compile of a caller's own: IR, stages, storing; `end()` gives the CompileTimes that listeners take."""
+    """Times a compile of the caller: IR, stages, storing; `end()` returns the CompileTimes for listeners."""
 
     def __init__(self) -> None:
         self._last = time.perf_counter_ns()
@@ -82,15 +82,15 @@ class CompileTimer:
         return passed
 
     def finished_ir_initialization(self) -> None:
-        """The first IR is made."""
+        """Record the end of the first IR."""
         self._times.ir_initialization, self._hit = self._passed(), False
 
     def stage_finished(self, stage_name: str) -> None:
-        """A stage is made."""
+        """Record the end of a stage."""
         self._times.lowering_stages.append((stage_name, self._passed()))
 
     def end(self) -> CompileTimes:
-        """All is stored; after a hit, where nothing was made, finding the kernel took all of the time."""
+        """Record the end of storing; after a hit all of the time is that of the lookup."""
         if self._hit:
             self._times.ir_initialization = self._passed()
         else:
@@ -99,7 +99,7 @@ class CompileTimer:
 
 
 class AsmDict(dict[str, Any]):
-    """Stages by name; `sass` is made of `cubin` when it is asked for."""
+    """Stages by name; `sass` is made from `cubin` on demand."""
 
     def __missing__(self, key: str) -> Any:
         if key != "sass" or "cubin" not in self:

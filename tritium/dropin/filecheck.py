@@ -1,4 +1,4 @@
-"""`triton._filecheck`: tests of what the frontend makes of a kernel, by FileCheck's comments inside of it.
+"""`triton._filecheck`: tests of the frontend's output for a kernel by FileCheck comments in the kernel.
 
     @filecheck_test
     @triton.jit
@@ -6,7 +6,7 @@
         # CHECK: arith.constant dense<1>
         tl.full((8,), 1, tl.int32)
 
-No device is needed: kernels are compiled as for an H100's successor. The texts are checked by the Python package
+No device is needed: kernels are compiled for a Blackwell GPU. The texts are checked by the Python package
 `filecheck`.
 """
 
@@ -35,7 +35,7 @@ _options, _parser = LazyModule("filecheck.options"), LazyModule("filecheck.parse
 
 
 class MatchError(TritiumError, ValueError):
-    """A text is not what the comments say; `module_str` is the text."""
+    """A text does not match the comments; `module_str` is the text."""
 
     def __init__(self, message: str, module_str: str) -> None:
         super().__init__(f"{message}\n{module_str}")
@@ -43,13 +43,13 @@ class MatchError(TritiumError, ValueError):
 
 
 class ParsedModule:
-    """The module that the frontend made: `op` is our operation; its text is without locations."""
+    """The module of the frontend: `op` is our operation; its text has no locations."""
 
     def __init__(self, op: Any) -> None:
         self.op = op
 
     def str_nodebug(self) -> str:
-        """The text, in which nothing is called as in the source and no place of a file is named."""
+        """The text without names of the source and without locations."""
         values = [v for op in self.op.walk() for v in (*op.results, *_arguments(op))]
         hints = [value.hint for value in values]
         for value in values:
@@ -70,7 +70,7 @@ def _arguments(op: Any) -> list[Any]:
 def run_parser(
     kernel_fn: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] = {}, target: Any = stub_target
 ) -> ParsedModule:
-    """The TTIR of a kernel for these arguments, before any pass; CompilationError where there is none."""
+    """The TTIR of a kernel for these arguments, before any pass; CompilationError if it does not compile."""
     kernel_fn.create_binder()
     values, options = kernel_fn._binder(*args, **{"sanitize_overflow": False, **kwargs})
     types = describe_specialization(kernel_fn.arg_names, kernel_fn._specialize(values))
@@ -78,7 +78,7 @@ def run_parser(
 
 
 def run_filecheck(name: str, module_str: str, check_template: str) -> None:
-    """MatchError (a ValueError) where `module_str` is not as the CHECK lines of the template say."""
+    """MatchError (a ValueError) if `module_str` does not match the CHECK lines of the template."""
     try:
         loaded(_finput)
     except ModuleNotFoundError as error:

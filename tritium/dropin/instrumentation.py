@@ -23,7 +23,7 @@ def register_instrumentation(*, point: str, backend: str, callback: Callable[...
 
 
 def unregister_instrumentation(*, point: str, backend: str) -> None:
-    """Nothing, as for a callback that was never registered."""
+    """No effect: no callback is ever registered."""
 
 
 def instrument(*args: Any, point: str, backend: str, context: Any = None) -> bool:

@@ -1,7 +1,6 @@
-"""`triton._internal_testing`: what Triton's tests, and tests written like them, ask about devices and data.
+"""`triton._internal_testing`: helpers of Triton's tests for devices and data.
 
-Needs torch and pytest. A question about a chip that the active driver does not serve is answered with no, never with
-an error.
+Needs torch and pytest. A query about a GPU that the active driver does not serve returns False, and is no error.
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ tma_dtypes = sorted(set(dtypes_with_bfloat16) - {"int64", "uint64", "float64"})
 
 
 def is_interpreter() -> bool:
-    """Are kernels interpreted?"""
+    """Whether kernels are interpreted."""
     return bool(settings.runtime.interpret)
 
 
 def get_current_target() -> Any:
-    """The active driver's target; None where kernels are interpreted."""
+    """The active driver's target; None if kernels are interpreted."""
     return None if is_interpreter() else driver.active.get_current_target()
 
 
@@ -58,17 +57,17 @@ def _backend() -> str:
 
 
 def _capability() -> tuple[int, int]:
-    """Of the GPU that launches compile for; (0, 0) where it is none of NVIDIA's."""
+    """The compute capability of the current GPU; (0, 0) if it is not NVIDIA's."""
     return divmod(int(get_current_target().arch), 10) if is_cuda() else (0, 0)
 
 
 def _architecture() -> str:
-    """Of the GPU of AMD's that launches compile for, else ""."""
+    """The architecture of the current AMD GPU, else ""."""
     return str(get_current_target().arch) if is_hip() else ""
 
 
 def is_cuda() -> bool:
-    """A GPU of NVIDIA's, be it emulated."""
+    """An NVIDIA GPU, also an emulated one."""
     return _backend() == "cuda"
 
 
@@ -153,7 +152,7 @@ def is_hip_cdna() -> bool:
 
 
 def is_hip_rdna3() -> bool:
-    """Radeon RX 7000 and what followed with its instructions."""
+    """Radeon RX 7000 and later GPUs with its instructions."""
     return _architecture().startswith(("gfx110", "gfx115"))
 
 
@@ -173,12 +172,12 @@ def is_hip_rdna() -> bool:
 
 
 def get_hip_lds_size() -> int:
-    """Bytes of shared memory that a block of AMD's GPU has."""
+    """Bytes of shared memory per CTA of the AMD GPU."""
     return (160 if is_hip_cdna4() else 64) << 10
 
 
 def supports_tma(byval_only: bool = False) -> bool:
-    """Do kernels copy through descriptors in hardware? (So does the interpreter, as far as tests can tell.)"""
+    """Whether kernels use TMA. (The interpreter counts as well.)"""
     if is_interpreter():
         return True
     if not is_hopper_or_newer():
@@ -189,17 +188,17 @@ def supports_tma(byval_only: bool = False) -> bool:
 
 
 def supports_ws() -> bool:
-    """Can warps of a block do different work?"""
+    """Whether warp specialization is supported."""
     return is_interpreter() or is_hopper_or_newer()
 
 
 def supports_clc() -> bool:
-    """Can blocks of a running grid be taken over?"""
+    """Whether cluster launch control is supported."""
     return _capability() >= (10, 0)
 
 
 def tma_skip_msg(byval_only: bool = False) -> str:
-    """Why a test of descriptors is skipped."""
+    """The reason for skipping a test of descriptors."""
     what, release = ("__grid_constant__ TMA", "12.0") if byval_only else ("advanced TMA", "12.3")
     return f"Requires {what} support (NVIDIA Hopper or higher, CUDA {release} or higher)"
 
@@ -211,9 +210,9 @@ requires_tma = pytest.mark.skipif(not supports_tma(), reason=tma_skip_msg())
 
 
 def numpy_random(shape: Any, dtype_str: str, rs: Any = None, low: int | None = None, high: int | None = None) -> Any:
-    """Random elements; the same at each call without a `rs`. Integers are never 0, so that one may divide by them.
+    """Random elements; the same at each call without a `rs`. Integers are never 0, since they may be divisors.
 
-    float8 is given as int8 whose bits are moderate numbers, bfloat16 as float32 that needs no rounding.
+    float8 is represented by int8 with the bits of moderate numbers, bfloat16 by float32 values that need no rounding.
     """
     rs = np.random.RandomState(17) if rs is None else rs
     shape = (shape,) if isinstance(shape, int) else shape
@@ -236,9 +235,9 @@ def numpy_random(shape: Any, dtype_str: str, rs: Any = None, low: int | None = N
 
 
 def to_triton(x: Any, device: Any, dst_type: str | None = None) -> Any:
-    """A NumPy array as an argument of kernels: a tensor on `device`, wrapped where torch has no such elements.
+    """A NumPy array as an argument of kernels: a tensor on `device`, wrapped if torch does not have the element type.
 
-    `dst_type` is what the elements are meant to be where NumPy cannot say it: "bfloat16", "float8e5".
+    `dst_type` is the element type if NumPy does not have it: "bfloat16", "float8e5".
     """
     name = x.dtype.name
     if name in uint_dtypes:
@@ -250,7 +249,7 @@ def to_triton(x: Any, device: Any, dst_type: str | None = None) -> Any:
 
 
 def to_numpy(x: Any) -> Any:
-    """What is in an argument, as a NumPy array; bfloat16 as float32."""
+    """The elements of an argument as a NumPy array; bfloat16 as float32."""
     if isinstance(x, TensorWrapper):
         return x.base.cpu().numpy().astype(torch_dtype_name(x.dtype))
     if not isinstance(x, torch.Tensor):
@@ -297,7 +296,7 @@ def random_float(**kwargs: Any) -> float:
 
 
 def default_alloc_fn(size: int, align: int, _: Any) -> Any:
-    """Memory for kernels that ask for it, where the active driver's kernels run."""
+    """Scratch memory for kernels, on the active driver's device."""
     return torch.empty(size, dtype=torch.int8, device=driver.active.get_active_torch_device())
 
 
@@ -305,7 +304,7 @@ def default_alloc_fn(size: int, align: int, _: Any) -> Any:
 
 
 class ProcessResult(NamedTuple):
-    """What became of a function in another process: its exception, and all that was written to standard error."""
+    """The result of a function in another process: its exception, and the standard error output."""
 
     exc: BaseException | None
     driver_stderr_output: str
@@ -332,7 +331,7 @@ def _child(results: Any, errors: str, env: Mapping[str, str], fn: Callable[..., 
         try:
             fn(*args, **kwargs)
             if is_cuda():
-                driver.active.get_device_interface().synchronize()  # what a kernel did wrong is told by then
+                driver.active.get_device_interface().synchronize()  # errors of kernels are reported by then
         except Exception as error:
             failure = error
     results.put(failure)
@@ -341,7 +340,7 @@ def _child(results: Any, errors: str, env: Mapping[str, str], fn: Callable[..., 
 def run_in_process(
     client_fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None, env: Mapping[str, str] | None = None
 ) -> ProcessResult:
-    """Call a function in a process of its own, which may die: RuntimeError then."""
+    """Call a function in another process; RuntimeError if it dies."""
     context = multiprocessing.get_context("forkserver")
     results = context.Queue()
     with tempfile.TemporaryDirectory() as folder:
@@ -364,9 +363,9 @@ def run_in_process(
 
 
 def _fresh_knobs_impl(skipped_attr: set[str] | None = None) -> tuple[Callable[[], Any], Callable[[], None]]:
-    """Two functions: one makes all settings new and gives `knobs`, the other puts settings and environment back.
+    """Two functions: one resets all settings and returns `knobs`, the other restores settings and environment.
 
-    Groups of the names in `skipped_attr` are left as they are.
+    Groups named in `skipped_attr` are not changed.
     """
     groups = {
         name: group

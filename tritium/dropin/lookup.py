@@ -31,7 +31,7 @@ class ExistingModule(importlib.abc.Loader):
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        if self.spec is not None:  # the import system has just put the alias's there
+        if self.spec is not None:  # the import system has just set that of the alias
             module.__spec__ = self.spec
 
     def get_code(self, name: str) -> Any:
@@ -49,13 +49,13 @@ _KNOWN = {part for name in (*ADDED, *REACHED) for part in _with_parents(name)}
 
 
 def our_module(name: str) -> str:
-    """The name of the module of ours that is Triton's module `name`."""
+    """The name of our module for Triton's module `name`."""
     return PLACES.get(name, "tritium" + name.removeprefix("triton"))
 
 
 @functools.cache
 def _lookup(module: str) -> Callable[[str], Any]:
-    """What finds Triton's names for a module of ours: those of all modules of Triton's that it is."""
+    """The lookup of Triton's names for one of our modules, which may be several modules of Triton's."""
     names = [name for name in _KNOWN if our_module(name) == module]
     below = {child.rpartition(".")[2]: child for child in REACHED if child.rpartition(".")[0] in names}
     where = {short: f"{our_module(child)}:" for short, child in below.items()}
@@ -67,7 +67,7 @@ def _lookup(module: str) -> Callable[[str], Any]:
 
 
 def triton_attribute(module: ModuleType, attribute: str) -> Any:
-    """An attribute that a module of Triton's has and the one of ours has not; AttributeError if there is none."""
+    """An attribute of Triton's module that ours does not have; AttributeError if there is none."""
     try:
         return _lookup(module.__name__)(attribute)
     except AttributeError:
@@ -78,7 +78,7 @@ def triton_attribute(module: ModuleType, attribute: str) -> Any:
 
 
 def spec_of_alias(name: str) -> ModuleSpec | None:
-    """The spec of a module below `tritium` that has Triton's name and another place; None if there is none."""
+    """The spec of a module below `tritium` for a Triton module with another path here; None if there is none."""
     theirs = "triton" + name.removeprefix(_ROOT)
     refuse_left_out(name, theirs)
     if theirs not in PLACES:

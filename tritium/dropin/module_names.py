@@ -1,8 +1,8 @@
 """Triton's names in Tritium's modules, for scripts that say `import tritium as triton`.
 
 After `import triton`, Triton's modules are attributes of each other and hold what they import from each other:
-programs read `triton.runtime.Autotuner` or `triton.compiler.compiler` without a line that imports them. Here a module
-that is asked for an attribute it lacks imports its submodule of that name, or what `names` says.
+programs read `triton.runtime.Autotuner` or `triton.compiler.compiler` without importing them. Here a module without the
+requested attribute imports its submodule of that name, or the object that the tables in `names` list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..support.lazy import LazyModule, load
 __all__ = ["add_triton_names", "find_alias"]
 
 _lookup = LazyModule(".lookup", __package__)
-#: the packages and modules at the top that Triton has one like
+#: the top-level packages and modules that correspond to modules of Triton's
 _TRITONS = frozenset(("_C", "backends", "compiler", "dropin", "frontend", "knobs", "language", "profiler", "runtime"))
 _TRITONS |= {"support", "testing", "tools"}
 
@@ -26,8 +26,8 @@ _TRITONS |= {"support", "testing", "tools"}
 class _Lookup:
     """A module's `__getattr__`: its own, its submodules, then Triton's names.
 
-    `from package import submodule` asks for the attribute first, too: the submodules come before what takes an import
-    of the compiler.
+    `from package import submodule` requests the attribute first, too: submodules are tried before the tables, whose
+    import imports the compiler.
     """
 
     def __init__(self, module: ModuleType, own: Callable[[str], Any] | None) -> None:
@@ -53,13 +53,13 @@ class _Lookup:
 
 
 def _has_triton_names(name: str) -> bool:
-    """Whether Triton may have a module like the one of this name."""
+    """Whether Triton may have a module that corresponds to this one."""
     path = name.split(".", 2)
     return len(path) == 1 or path[1] in _TRITONS
 
 
 def add_triton_names(module: ModuleType) -> None:
-    """Have a module of this package find the names that Triton's has; once, and only if Triton has one like it."""
+    """Add the lookup of Triton's names to a module of this package, once, if Triton may have a corresponding module."""
     members = vars(module)
     own = members.get("__getattr__")
     if not isinstance(own, _Lookup) and _has_triton_names(module.__name__):
@@ -67,5 +67,6 @@ def add_triton_names(module: ModuleType) -> None:
 
 
 def find_alias(name: str) -> ModuleSpec | None:
-    """The spec of a module that has Triton's name and another place (`tritium.compiler.compiler`); None if none has."""
+    """The spec of a module for a Triton module with another path here (`tritium.compiler.compiler`); None for
+    others."""
     return _lookup.spec_of_alias(name)  # type: ignore[no-any-return]

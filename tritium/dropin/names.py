@@ -1,8 +1,8 @@
-"""Names that Triton's modules have and ours do not: what `import triton` adds to them, and what it leaves out.
+"""Tables of Triton's names that our modules of the same path do not have.
 
-Most of Triton's names are where they are in Triton. Here stand the rest, by module: those that another module of ours
-has (`ADDED`), and modules that Triton has and Tritium does not (`LEFT_OUT`), with the reason that an import of them
-tells. Which names of Triton 3.9's modules remain is a list with reasons in tests/dropin.
+Most of Triton's names have the same path here. These tables list the others by module: names that another module of
+ours has (`ADDED`), and modules that Tritium does not have (`LEFT_OUT`), with the reason for the error message. The
+remaining names of Triton 3.9's modules are listed with reasons in tests/dropin.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["ADDED", "LEFT_OUT", "PLACES", "REACHED", "get_full_name", "make_so_c
 
 TRITON_BUILTIN = "__tritium_builtin__"  # the attribute that marks functions of the language
 
-#: where modules of Triton's are that have another name here
+#: Triton's modules with another path here
 PLACES = {
     "triton._compile_warmup_state": "tritium.dropin.compile_warmup_state",
     "triton._filecheck": "tritium.dropin.filecheck",
@@ -39,7 +39,7 @@ PLACES = {
     "triton.runtime._async_compile": "tritium.runtime.async_compile",
 }
 
-#: modules that are attributes once `import triton` has been executed, and that ours need not have imported by then
+#: modules that are attributes after `import triton`, and are imported lazily here
 REACHED = frozenset(f"triton.{name}" for name in (
     "_C.libtriton", "_C.libtriton.linear_layout", "_utils", "backends.amd", "backends.amd.compiler",
     "backends.amd.driver", "backends.nvidia", "backends.nvidia.compiler", "backends.nvidia.driver",
@@ -102,7 +102,7 @@ _LANGUAGE |= {name: f"tritium.language:{name}" for name in ("squeeze", "unsqueez
 
 
 def _from(module: str, names: str) -> dict[str, str]:
-    """Names of a module, which are called so here too."""
+    """Names of a module that are the same here."""
     return {name: f"{module}:{name}" for name in names.split()}
 
 
@@ -138,7 +138,7 @@ _LAZY = {"LazyDict": "tritium.compiler:LazyDict"}
 _METADATA_STATE = {"metadata_state": "tritium.profiler.state:metadata_state"}
 _METRIC_KERNELS = {"set_metric_kernels": "tritium.profiler.metric:set_metric_kernels"}
 
-#: module of Triton's -> name -> "module:name", where it is here
+#: Triton's module -> name -> "module:name" here
 ADDED: dict[str, dict[str, str]] = {
     "triton.backends": {
         **_DRIVER_BASE,
@@ -198,7 +198,7 @@ ADDED: dict[str, dict[str, str]] = {
         "TRITON_MAX_TENSOR_NUMEL": "tritium.dropin.utils:TRITON_MAX_TENSOR_NUMEL",
         "builtin_max": "builtins:max",
         "builtin_min": "builtins:min",
-        "extern": "tritium.language.core:builtin",  # functions of libraries are builtins like others
+        "extern": "tritium.language.core:builtin",  # library functions are builtins like others
         "get_primitive_bitwidth": _UTILITIES["get_primitive_bitwidth"],
         "must_use_result": "tritium.frontend.callee:must_use_result",
         "validate_block_shape": _UTILITIES["validate_block_shape"],
@@ -254,7 +254,7 @@ ADDED: dict[str, dict[str, str]] = {
     "triton.tools.tensor_descriptor": {n: _UTILITIES[n] for n in ("canonicalize_dtype", "validate_block_shape")},
 }
 
-#: modules that `import` finds nowhere, and what it says instead
+#: modules that cannot be imported, with the reason for the error
 LEFT_OUT = {
     "triton._compile_warmup": "it is part of how Triton's own tests are run; kernel.warmup(...) only compiles",
     "triton._compile_warmup_pool": "it is part of how Triton's own tests are run",
@@ -275,7 +275,7 @@ def get_full_name(fn: Any) -> str:
 
 
 def max_shared_mem(device: Any) -> int:
-    """The bytes of shared memory that a program may have on a device."""
+    """The maximum shared memory of a program on a device, in bytes."""
     return int(driver.active.utils.get_device_properties(device)["max_shared_mem"])
 
 
@@ -291,4 +291,4 @@ def base32(key: str) -> str:
     return base64.b32encode(bytes.fromhex(key)).decode().rstrip("=")
 
 
-_ = BoundCallee, ConstexprFunction, Parameter, SourceFunction  # what the tables name as of this module
+_ = BoundCallee, ConstexprFunction, Parameter, SourceFunction  # named in the tables as of this module

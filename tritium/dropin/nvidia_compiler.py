@@ -31,7 +31,7 @@ def get_ptxas(arch: int = 80) -> knobs.NvidiaTool:
 
 
 def get_ptxas_version(arch: int = 80) -> str:
-    """What identifies the assembler: its release of CUDA, or what the setting `nvidia.mock_ptx_version` says."""
+    """The identity of the assembler: its CUDA release, or the setting `nvidia.mock_ptx_version`."""
     mocked = knobs.nvidia.mock_ptx_version
     return str(mocked) if mocked is not None else f"release {get_ptxas(arch).version}"
 
@@ -55,13 +55,13 @@ def get_ptx_version_from_options(options: Any, arch: int) -> int:
 
 
 def get_features(options: Any, arch: int) -> str:
-    """LLVM's features for code of `arch`: `+ptx84`, the newest that this LLVM knows."""
+    """LLVM's features for code of `arch`: `+ptx84`, the newest that this LLVM supports."""
     chip = _codegen.NVPTXTarget.of(arch, get_ptx_version_from_options(options, arch))
     return str(chip.machine().features)
 
 
 def get_llvm_flags() -> list[str]:
-    """Flags for LLVM: none, since its options are not changed here."""
+    """Flags for LLVM: none are needed."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""`triton.backends.nvidia.driver`: where the driver's library is, the driver as an object, and a launcher."""
+"""`triton.backends.nvidia.driver`: the path of the driver's library, the driver object, and a launcher."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ TMA_DTYPE_DEVICE_TO_HOST = {number: HOST_TYPES.get(number, number) for number in
 
 @lru_cache(maxsize=1)
 def libcuda_dirs() -> list[str]:
-    """The folders with the driver's library; TritiumError where there is none."""
+    """The folders with the driver's library; TritiumError if there is none."""
     named = knobs.nvidia.libcuda_path
     if named:
         return [named]
@@ -74,7 +74,7 @@ def library_dirs() -> list[str]:
 
 
 class CudaUtils(_Utilities):
-    """The driver's functions as scripts call them; one object a process."""
+    """The driver's functions under Triton's names; one object a process."""
 
     _instance: CudaUtils | None = None
 
@@ -100,10 +100,10 @@ _UTILITIES = {
 
 
 class CudaLauncher:
-    """Launches kernels by the handle of a function, as `driver.active.utils.load_binary` gives one.
+    """Launches kernels by the handle of a function, as returned by `driver.active.utils.load_binary`.
 
     `src` has the `signature`; `metadata` the fields of a compile (`num_warps`, `num_ctas`, `shared`, …). Kernels with
-    tensor descriptors among their parameters are launched by `CompiledKernel`s alone.
+    tensor descriptors among their parameters are launched by a `CompiledKernel` only.
     """
 
     def __init__(self, src: Any, metadata: Any) -> None:
@@ -172,7 +172,7 @@ class CudaLauncher:
 
 
 class _Address:
-    """An address as an array that has nothing else."""
+    """An array that is only an address."""
 
     def __init__(self, address: int, dtype: str) -> None:
         self.address, self.dtype = address, dtype
@@ -182,7 +182,7 @@ class _Address:
 
 
 def _pointer(ty: Any, value: Any) -> Any:
-    """An integer that is passed for a pointer, as an array."""
+    """An integer passed as a pointer, as an array."""
     if isinstance(value, int) and isinstance(ty, str) and ty[0] == "*":
         return _Address(value, ty[1:].removeprefix("k"))
     return value
@@ -205,14 +205,14 @@ class CudaDriver(CUDADriver):
 
 
 def make_tensordesc_arg(arg: Any, metadata: Any, base_args: Sequence[Any] = ()) -> list[Any]:
-    """A descriptor as its parts; with `metadata`, which asks for a tensor map, refused."""
+    """The base, shape and strides of a descriptor; with `metadata`, which requires a tensor map, it is refused."""
     if metadata is not None:
         raise UnsupportedBinding("make_tensordesc_arg with metadata", "call the compiled kernel: kernel[grid](...)")
     return decompose_descriptor(arg)
 
 
 def wrap_handle_tensordesc(launcher: Callable[..., Any], signature: Mapping[Any, Any], tensordesc_meta: Any) -> Any:
-    """A launcher whose arguments may hold descriptors, which are taken apart."""
+    """A launcher whose arguments may contain descriptors, which are expanded."""
     return wrap_handle_tensordesc_impl(launcher, signature, tensordesc_meta, make_tensordesc_arg)
 
 
@@ -230,6 +230,6 @@ _refused = refused_attributes(
 
 
 def __getattr__(name: str) -> Any:
-    if name == "include_dirs":  # for C of a program's own: launchers here are native code made in memory
+    if name == "include_dirs":  # for C code of programs: launchers here are native code in memory
         return header_folders()
     return _libdevice_dir() if name == "libdevice_dir" else _refused(name)

@@ -1,4 +1,4 @@
-"""Names of Triton's bindings that have no counterpart: they can be imported, and are refused when they are used."""
+"""Names of Triton's bindings without a counterpart: they can be imported, and raise an error when used."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class UnsupportedBinding(TritiumError, NotImplementedError):
 
 
 class Refused:
-    """Stands for the binding `name`: calling it, or an attribute of it, raises UnsupportedBinding."""
+    """A placeholder for the binding `name`: calling it, or an attribute of it, raises UnsupportedBinding."""
 
     def __init__(self, name: str, instead: str) -> None:
         self._name, self._instead = name, instead
@@ -42,8 +42,8 @@ class Refused:
 
 
 def refused_attributes(module: str, reasons: dict[str, str]) -> Any:
-    """A module's `__getattr__` (PEP 562): each name becomes a `Refused`. A key of `reasons` is one name or several with
-    spaces between."""
+    """A module's `__getattr__` (PEP 562): each name becomes a `Refused`. A key of `reasons` is one name or several
+    separated by spaces."""
     by_name = {name: reason for names, reason in reasons.items() for name in names.split()}
 
     def get(name: str) -> Any:

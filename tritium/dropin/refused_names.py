@@ -1,4 +1,5 @@
-"""Names of Triton 3.9's modules that `import triton` does not have, with the reason that an error tells, by module."""
+"""Names of Triton 3.9's modules that `import triton` does not have, with the reason for the error message, by
+module."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ def _each(names: str, why: str) -> dict[str, str]:
     return dict.fromkeys(names.split(), why)
 
 
-#: module -> name -> why, and what to use
+#: module -> name -> reason, and the replacement
 REFUSED: dict[str, dict[str, str]] = {
     "triton._filecheck": {
         **_each("filecheck_path triton_dir", "files of Triton's own FileCheck program; the Python package is used"),

@@ -1,4 +1,4 @@
-"""Triton's helpers of this name: paths into nested tuples, spellings of element types, what a block may be."""
+"""Triton's helpers of this name: paths into nested tuples, spellings of element types, checks of block shapes."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ Path = tuple[int, ...]
 
 
 class BlockShapeError(TritiumError, ValueError):
-    """A shape that no block has."""
+    """An invalid block shape."""
 
 
 class BlockShapeTypeError(BlockShapeError, TypeError):
-    """A shape with something in it that is no integer."""
+    """A shape with an element that is no integer."""
 
 
 def is_iterable(x: Any) -> bool:
@@ -59,7 +59,7 @@ def is_iterable(x: Any) -> bool:
 
 
 def get_iterable_path(iterable: Any, path: Path) -> Any:
-    """What is at a path: (2, 0) is the first item of the third.
+    """The value at a path: (2, 0) is the first item of the third.
 
     >>> get_iterable_path([1, (2, 3)], (1, 0))
     2
@@ -70,7 +70,7 @@ def get_iterable_path(iterable: Any, path: Path) -> Any:
 
 
 def set_iterable_path(iterable: Any, path: Path, val: Any) -> None:
-    """Replace what is at a path in nested lists or tuples of the language.
+    """Replace the value at a path in nested lists or tuples of the language.
 
     >>> values = [1, [2, 3]]
     >>> set_iterable_path(values, (1, 0), 7)
@@ -119,10 +119,10 @@ def is_power_of_two(x: int) -> bool:
 
 
 def validate_block_shape(shape: Sequence[int]) -> int:
-    """How many elements a block of this shape has.
+    """The number of elements of a block of this shape.
 
-    TypeError for a size that is no int, ValueError for one that is no power of two and for too many elements: what
-    Triton asks of a block. (Kernels of Tritium's take other sizes too.)
+    TypeError for a size that is no int, ValueError for one that is no power of two and for too many elements, as in
+    Triton. (Tritium's kernels accept other sizes too.)
     """
     count = 1
     for axis, size in enumerate(shape):
@@ -139,12 +139,12 @@ def validate_block_shape(shape: Sequence[int]) -> int:
 
 
 def canonicalize_dtype(dtype: Any) -> str:
-    """The signature's name of an element type: "fp16" for `torch.float16`; KeyError for what is none."""
+    """The signature's name of an element type: "fp16" for `torch.float16`; KeyError for others."""
     return type_canonicalisation_dict[str(dtype).rpartition(".")[2]]
 
 
 def canonicalize_ptr_dtype(dtype: Any, is_const: bool) -> str:
-    """The signature's name of a pointer: "*fp16", or "*kfp16" where it is only read."""
+    """The signature's name of a pointer: "*fp16", or "*kfp16" if it is not stored to."""
     return ("*k" if is_const else "*") + canonicalize_dtype(dtype)
 
 
@@ -159,10 +159,10 @@ BITWIDTH_DICT: dict[str, int] = {spelling: _bits(name) for spelling, name in typ
 
 
 def get_primitive_bitwidth(dtype: str) -> int:
-    """The bits of one element: 16 for "bf16"; KeyError for what is none."""
+    """The bits of one element: 16 for "bf16"; KeyError for others."""
     return BITWIDTH_DICT[dtype]
 
 
 def is_namedtuple(val: Any) -> bool:
-    """Is it a class of named tuples?"""
+    """Whether it is a class of named tuples."""
     return isinstance(val, type) and issubclass(val, tuple) and hasattr(val, "_fields")
