@@ -17,7 +17,7 @@ import pytest
 from tritium import knobs
 from tritium.compiler.cache import KernelCache
 from tritium.compiler.entry import Entry
-from tritium.compiler.inventory import ABANDONED_AFTER, clear, items, make_room, matching, prune, verify
+from tritium.compiler.inventory import ABANDONED_AFTER, clear, evict, items, matching, prune, verify
 from tritium.support.settings import Size
 from tritium.tools import cli
 
@@ -176,13 +176,13 @@ def test_who_makes_room_does_it_alone(tmp_path: Path) -> None:
     ledger = KernelCache().folder.parent / "written"
     assert ledger.stat().st_size == 1
     with open(ledger, "r+b") as first, open(ledger, "r+b") as second:
-        make_room(KernelCache().folder, 1 << 40, first.fileno())
+        evict(KernelCache().folder, 1 << 40, first.fileno())
         assert ledger.stat().st_size == 0
         ledger.write_bytes(b"...")
-        assert make_room(KernelCache().folder, 0, second.fileno()) == 0  # another holds the lock
+        assert evict(KernelCache().folder, 0, second.fileno()) == 0  # another holds the lock
         assert left() == [1] and ledger.stat().st_size == 3
     with open(ledger, "r+b") as third:
-        assert make_room(KernelCache().folder, 0, third.fileno()) > 0
+        assert evict(KernelCache().folder, 0, third.fileno()) > 0
     assert left() == []
 
 

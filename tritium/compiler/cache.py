@@ -164,7 +164,7 @@ class KernelCache:
         try:
             os.write(ledger, b"." * (size // _LEDGER_UNIT + 1))
             if os.fstat(ledger).st_size * _LEDGER_UNIT > limit // _LEDGER_SHARE:
-                _inventory.make_room(self.folder, limit - limit // _LEDGER_SHARE, ledger)
+                _inventory.evict(self.folder, limit - limit // _LEDGER_SHARE, ledger)
         finally:
             os.close(ledger)
 

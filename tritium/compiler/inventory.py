@@ -22,7 +22,7 @@ from ..support.folders import TEMPORARY, is_trusted, open_file
 from .entry import Entry, read_header
 from .stage_paths import FOLDER
 
-__all__ = ["Item", "Pruned", "clear", "items", "load", "make_room", "matching", "prune", "verify"]
+__all__ = ["Item", "Pruned", "clear", "items", "load", "evict", "matching", "prune", "verify"]
 
 #: Seconds after which a temporary file is considered abandoned by its writer.
 ABANDONED_AFTER = 3600.0
@@ -142,7 +142,7 @@ def verify(folder: Path) -> Iterator[tuple[Item, str]]:
         yield item, problem
 
 
-def make_room(folder: Path, limit: int, ledger: int | None = None) -> int:
+def evict(folder: Path, limit: int, ledger: int | None = None) -> int:
     """Evict the least recently used entries until `limit` bytes are left, and return the number of evicted bytes.
 
     `ledger` is the open file in which a cache records its writes: the process that gets its lock evicts, others

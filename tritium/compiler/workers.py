@@ -90,14 +90,14 @@ class CompilerPool:
             except Gone as ending:
                 self._drop(worker, ready=1)
                 raise BackendError(f"the process that compiled {work.metadata['name']} {ending}") from None
-            self._give_back(worker)
+            self._release(worker)
             if "unread" not in answer.metadata:
                 return _taken_over(answer, work)
             worker = self._take(portable=False)
         try:
             return work.run()
         finally:
-            self._give_back(worker)
+            self._release(worker)
 
     def close(self) -> None:
         """Close all workers."""
@@ -142,7 +142,7 @@ class CompilerPool:
                     return None
                 self._changed.wait()
 
-    def _give_back(self, worker: Worker | None) -> None:
+    def _release(self, worker: Worker | None) -> None:
         with self._changed:
             if worker is None:
                 self._busy_here = False
@@ -217,7 +217,7 @@ _shared: dict[int, CompilerPool] = {}
 
 
 def shared_pool(size: int) -> CompilerPool:
-    """The pool of this process, from now on with at most `size` workers. A forked process has its own."""
+    """The pool of this process, from now on with at most `size` workers. A forked process gets another one."""
     pool = _shared.get(os.getpid())
     if pool is None:
         pool = _shared[os.getpid()] = CompilerPool(size)

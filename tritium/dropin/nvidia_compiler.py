@@ -56,8 +56,8 @@ def get_ptx_version_from_options(options: Any, arch: int) -> int:
 
 def get_features(options: Any, arch: int) -> str:
     """LLVM's features for code of `arch`: `+ptx84`, the newest that this LLVM supports."""
-    chip = _codegen.NVPTXTarget.of(arch, get_ptx_version_from_options(options, arch))
-    return str(chip.machine().features)
+    target = _codegen.NVPTXTarget.of(arch, get_ptx_version_from_options(options, arch))
+    return str(target.machine().features)
 
 
 def get_llvm_flags() -> list[str]:

@@ -112,10 +112,10 @@ class CudaLauncher:
             raise UnsupportedBinding(
                 "CudaLauncher for kernels with tensor descriptors", "call the compiled kernel: kernel[grid](...)"
             )
-        chip = CUDATarget.of(values["target"]) if "target" in values else CUDATarget(values.get("capability", 90))
+        target = CUDATarget.of(values["target"]) if "target" in values else CUDATarget(values.get("capability", 90))
         self.signature = dict(src.signature)
         self.packer = Packer(
-            list(map(str, self.signature)), list(self.signature.values()), PARAMETERS[chip.has_descriptors]
+            list(map(str, self.signature)), list(self.signature.values()), PARAMETERS[target.has_descriptors]
         )
         self.values = {"name": getattr(src, "name", "kernel"), **values}
         self.global_scratch_size: int = values.get("global_scratch_size") or 0

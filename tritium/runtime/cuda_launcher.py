@@ -51,10 +51,10 @@ class CudaLauncher:
         values = kernel.values
         if values.get("device_checks"):
             raise ArgumentError(f"{kernel.name}: a GPU does not check {values['device_checks']}; the emulator does")
-        chip = CUDATarget.of(GPUTarget("cuda", values.get("arch") or values["target"]["arch"], 32))
+        target = CUDATarget.of(GPUTarget("cuda", values.get("arch") or values["target"]["arch"], 32))
         types = list(signature.values())
         encoders = encoders_of(types, values, _encode)
-        layout = PARAMETERS[chip.has_descriptors]
+        layout = PARAMETERS[target.has_descriptors]
         if encoders:
             layout = Parameters(attributes=True, base=parameter_base(kernel.asm["cubin"], kernel.name))
         self.packer = Packer(self.names, types, layout, encoders)

@@ -1,10 +1,10 @@
 """Packing of arguments: one after another in a block of memory, as the function's parameters.
 
-On the CPU each has a slot of 8 bytes (`SLOTS`; see `tritium.conversion.llvm.abi` for its contents). On NVIDIA GPUs each
-has its own size and alignment, and two addresses of scratch memory follow (`PARAMETERS`). Compile-time arguments are
-not stored; a tuple is stored as its members; a tensor descriptor as its base, its shape, and its strides (all 64 bits
-wide), and on GPUs from Hopper on shape and strides once more. Kernels that use TMA take a 128-byte tensor map instead
-of the first three (`tensor_maps`).
+On the CPU each has a slot of 8 bytes (`SLOTS`; see `tritium.conversion.llvm.abi` for its contents). On NVIDIA GPUs they
+have different sizes and alignments, and two addresses of scratch memory follow (`PARAMETERS`). Compile-time arguments
+are not stored; a tuple is stored as its members; a tensor descriptor as its base, its shape, and its strides (all 64
+bits wide), and on GPUs from Hopper on shape and strides once more. Kernels that use TMA take a 128-byte tensor map
+instead of the first three (`tensor_maps`).
 """
 
 from __future__ import annotations

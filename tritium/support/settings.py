@@ -441,7 +441,7 @@ class LanguageSettings(Group):
     force_disable_fp_fusion = Flag(
         False,
         "TRITON_FORCE_DISABLE_FP_FUSION",
-        doc="never make one multiply-add of a product and a sum",
+        doc="never fuse a multiplication and an addition into one instruction",
         invalidates=True,
         kind=SEMANTIC,
     )

@@ -83,7 +83,7 @@ _AFTER = Field("hash", "the IR after", optional=True)
 RECORDS: dict[str, dict[str, Field]] = {
     "trace": {
         "version": Field("whole", "of this format"),
-        "process": Field("text", "who writes: unique, and the beginning of the `id` of its compiles"),
+        "process": Field("text", "the unique id of the writing process, with which the `id` of its compiles begins"),
         "tritium": Field("text", "the compiler's version"),
         "python": Field("text", "the version of Python"),
         "platform": Field("text", "the machine and its system"),

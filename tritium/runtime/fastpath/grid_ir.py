@@ -27,7 +27,7 @@ odd:
 next:
   %i = phi i64 [ 0, %several ], [ %j, %read ]
   %more = icmp ult i64 %i, %count
-  br i1 %more, label %read, label %product
+  br i1 %more, label %read, label %count_programs
 read:
   %items = getelementptr i8, ptr %grid, i64 24
   %item_at = getelementptr ptr, ptr %items, i64 %i
@@ -37,7 +37,7 @@ read:
   %j = add i64 %i, 1
   %fine = icmp eq i32 %bad, 0
   br i1 %fine, label %next, label %odd
-product:
+count_programs:
   %x = get i64 %frame.x
   %y = get i64 %frame.y
   %z = get i64 %frame.z
