@@ -1,9 +1,9 @@
-"""The house in figures, and whether they hold: sizes, function lengths, imports between rooms.
+"""The structure of the sources in figures, and whether it holds: sizes, function lengths, imports between packages.
 
     python scripts/structure.py
 
 Exits with 1 where a limit is broken, naming the place. The limits: a file has at most 600 lines, a function at most
-100, and nine functions of ten at most 30; no function imports a tritium module; no two rooms import each other,
+100, and nine functions of ten at most 30; no function imports a tritium module; no two packages import each other,
 directly or in a circle. Tests, benchmarks, examples and scripts keep to the first two, the package to all.
 """
 
@@ -32,11 +32,11 @@ class Function(NamedTuple):
     where: str
 
 
-def imported_rooms(node: ast.AST, package: tuple[str, ...]) -> Iterator[str]:
-    """The rooms (second part of a `tritium.<room>` name) an import statement names; "" for the package itself.
+def imported_packages(node: ast.AST, package: tuple[str, ...]) -> Iterator[str]:
+    """The packages (second part of a `tritium.<package>` name) an import statement names; "" for the package itself.
 
-    An import put off with `LazyModule("..room.module", __package__)` counts like any other, and so do rows of passes
-    from `rows_from("tritium.room")`.
+    An import put off with `LazyModule("..package.module", __package__)` counts like any other, and so do rows of passes
+    from `rows_from("tritium.package")`.
     """
     if isinstance(node, ast.Import):
         names = [alias.name.split(".") for alias in node.names]
@@ -81,33 +81,33 @@ class Survey:
                 self.public += 1
                 self.documented += ast.get_docstring(node) is not None
             if in_package and len(relative.parts) > 2:
-                room = relative.parts[1]
-                self.edges[room].update(r for r in imported_rooms(node, package) if r and r != room)
+                name = relative.parts[1]
+                self.edges[name].update(r for r in imported_packages(node, package) if r and r != name)
 
     def add_function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, path: str, package: tuple[str, ...], in_package: bool
     ) -> None:
         where = f"{path}:{node.lineno} {node.name}"
         self.functions.append(Function((node.end_lineno or node.lineno) - node.lineno + 1, where))
-        if in_package and any(list(imported_rooms(inner, package)) for inner in ast.walk(node)):
+        if in_package and any(list(imported_packages(inner, package)) for inner in ast.walk(node)):
             self.function_imports.append(where)
 
     def circles(self) -> list[str]:
-        """Rooms that reach themselves through imports, with the way round."""
+        """Packages that reach themselves through imports, with the way round."""
         found = []
         for start in sorted(self.edges):
             paths = [(start,)]
             seen: set[str] = set()
             while paths:
                 path = paths.pop()
-                for room in sorted(self.edges.get(path[-1], ())):
-                    if room == start:
-                        found.append(" -> ".join((*path, room)))
+                for name in sorted(self.edges.get(path[-1], ())):
+                    if name == start:
+                        found.append(" -> ".join((*path, name)))
                         paths.clear()
                         break
-                    if room not in seen:
-                        seen.add(room)
-                        paths.append((*path, room))
+                    if name not in seen:
+                        seen.add(name)
+                        paths.append((*path, name))
         return found
 
     def p90(self) -> int:
@@ -120,7 +120,7 @@ class Survey:
             f"{f.where}: {f.lines} lines, at most {FUNCTION_LINES}" for f in self.functions if f.lines > FUNCTION_LINES
         ]
         out += [f"{where}: imports a tritium module inside the function" for where in self.function_imports]
-        out += [f"rooms import in a circle: {circle}" for circle in self.circles()]
+        out += [f"packages import in a cycle: {circle}" for circle in self.circles()]
         if self.p90() > FUNCTION_P90:
             out.append(f"nine functions of ten have {self.p90()} lines, at most {FUNCTION_P90}")
         return out

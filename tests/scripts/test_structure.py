@@ -38,7 +38,7 @@ BROKEN = {
     ),
     "mutual imports": (
         {"tritium/ir/a.py": "from ..dialects import b\n", "tritium/dialects/b.py": "import tritium.ir.a\n"},
-        "rooms import in a circle: dialects -> ir -> dialects",
+        "packages import in a cycle: dialects -> ir -> dialects",
     ),
     "a circle of three": (
         {
@@ -46,14 +46,14 @@ BROKEN = {
             "tritium/b/x.py": "from ..c.x import y\n",
             "tritium/c/x.py": "from .. import a\n",
         },
-        "rooms import in a circle: a -> b -> c -> a",
+        "packages import in a cycle: a -> b -> c -> a",
     ),
     "a circle through an import put off": (
         {
             "tritium/a/x.py": "from ..support.lazy import LazyModule\n_y = LazyModule('..b.y', __package__)\n",
             "tritium/b/y.py": "from ..a import x\n",
         },
-        "rooms import in a circle: a -> b -> a",
+        "packages import in a cycle: a -> b -> a",
     ),
     "long functions everywhere": (
         {"tritium/ir/a.py": "".join(f"def f{i}():\n" + "    x = 1\n" * 30 for i in range(10))},
