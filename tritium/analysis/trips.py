@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..dialects import arith
-from ..ir import IntegerAttr, IntegerType, Value, constant_of
+from ..ir import CountedLoop, IntegerAttr, IntegerType, Value, constant_of
 
 __all__ = ["max_trip_count"]
 
@@ -27,7 +27,7 @@ _DEPTH = 5
 """The depth of the search from a bound: each operation may double the number of differences."""
 
 
-def max_trip_count(loop: Any) -> int | None:
+def max_trip_count(loop: CountedLoop) -> int | None:
     """The maximum trip count of a counted loop; None if the difference of its bounds is not bounded."""
     step = _number(loop.step)
     if loop.unsignedCmp or step is None or step <= 0 or not isinstance(loop.ub.type, IntegerType):

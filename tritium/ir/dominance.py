@@ -108,7 +108,7 @@ def reverse_postorder(region: Region) -> list[Block]:
     return order
 
 
-def ancestor_in(scope: Region | Block, op: Operation | None) -> Operation | None:
+def ancestor_in(scope: Region | Block | None, op: Operation | None) -> Operation | None:
     """`op`, or the operation around it, that is directly in `scope`, a region or a block; None if there is none."""
     while op is not None:
         block = op.parent

@@ -150,7 +150,7 @@ class _Hoister:
         load.attributes["operandSegmentSizes"] = type(sizes)((1, 1, len(operands) - 2), sizes.element)
 
 
-def _below(loop: Any) -> arith.CmpIPredicate:
+def _below(loop: CountedLoop) -> arith.CmpIPredicate:
     """The comparison of the induction variable with the upper bound."""
     return arith.CmpIPredicate.ult if loop.unsignedCmp else arith.CmpIPredicate.slt
 

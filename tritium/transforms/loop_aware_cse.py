@@ -59,7 +59,7 @@ def loop_aware_cse(op: Operation) -> bool:
     return changed
 
 
-def _merge_carried(loop: Any) -> int:
+def _merge_carried(loop: CountedLoop) -> int:
     """Drop the carried values of a loop that are always equal to an earlier one; returns their number."""
     classes = equal_carried(loop)
     first: dict[int, int] = {}
@@ -71,12 +71,14 @@ def _merge_carried(loop: Any) -> int:
     for i, twin in twins.items():
         loop.results[i].replace_all_uses_with(loop.results[twin])
     new, spread = loop.without_iter_args({i: args[twin] for i, twin in twins.items()})
+    assert loop.parent is not None
     loop.parent.insert_before(new, loop)
-    loop.replace_with([spread[twins.get(i, i)] for i in range(len(spread))])
+    kept = (spread[twins.get(i, i)] for i in range(len(spread)))
+    loop.replace_with([v for v in kept if v is not None])
     return len(twins)
 
 
-def equal_carried(loop: Any) -> list[int]:
+def equal_carried(loop: CountedLoop) -> list[int]:
     """The class of each carried value: those of one class are equal in every iteration."""
     groups: dict[Any, int] = {}
     classes = [groups.setdefault(v, len(groups)) for v in loop.init_args]
@@ -90,7 +92,7 @@ def equal_carried(loop: Any) -> list[int]:
     return classes
 
 
-def _number_body(loop: Any, classes: list[int]) -> dict[Value, Any]:
+def _number_body(loop: CountedLoop, classes: list[int]) -> dict[Value, Any]:
     """Value numbers of the body, assuming that the carried values of a class are equal.
 
     Values that are not in the result, among them those from outside, are equal only to themselves.

@@ -57,9 +57,9 @@ def loops_of(module: Operation) -> list[Any]:
     return [op for op in module.walk_post() if isinstance(op, CountedLoop)]
 
 
-def body_of(loop: Any) -> Iterator[Any]:
+def body_of(loop: CountedLoop) -> Iterator[Any]:
     """The operations of a loop's body without its terminator."""
-    last = loop.body.last
+    last = loop.terminator
     return (op for op in loop.body if op is not last)
 
 
@@ -72,22 +72,22 @@ def needed_by(op: Operation) -> Iterator[Value]:
                 yield from inner.operands
 
 
-def has_distant_values(loop: Any) -> bool:
+def has_distant_values(loop: CountedLoop) -> bool:
     """Whether a value is carried over more than one iteration."""
-    return any(not isinstance(v, OpResult) for v in loop.body.last.operands)
+    return any(not isinstance(v, OpResult) for v in loop.yielded)
 
 
-def innermost_of(loop: Any) -> bool:
+def innermost_of(loop: CountedLoop) -> bool:
     """Whether no loop is nested directly in the body."""
     return not is_outer(loop)
 
 
-def is_outer(loop: Any) -> bool:
+def is_outer(loop: CountedLoop) -> bool:
     """Whether a loop is nested directly in the body."""
     return any(isinstance(op, LoopLike) for op in loop.body)
 
 
-def definition(loop: Any, value: Value) -> tuple[OpResult | None, int]:
+def definition(loop: CountedLoop, value: Value) -> tuple[OpResult | None, int]:
     """The result that defines a value of the loop, and its distance in iterations; None if it comes from outside."""
     distance = 0
     seen = set()
@@ -96,13 +96,13 @@ def definition(loop: Any, value: Value) -> tuple[OpResult | None, int]:
             return None, 0
         seen.add(value)
         distance += 1
-        value = loop.body.last.operands[value.index - 1]
+        value = loop.yielded[value.index - 1]
     assert isinstance(value, OpResult)
     return value, distance
 
 
 def top_level_users(
-    loop: Any, values: Iterable[Value], wanted: Callable[[Operation], bool] | None = None
+    loop: CountedLoop, values: Iterable[Value], wanted: Callable[[Operation], bool] | None = None
 ) -> list[Operation]:
     """The operations of the loop body that use one of `values`, in this or the next iteration, or that contain such a
     use.
@@ -118,7 +118,7 @@ def top_level_users(
             continue
         seen.add(value)
         for user, i in value.uses:
-            if user is loop.body.last:
+            if user is loop.terminator:
                 work.append(loop.body.args[1 + i])
             elif isinstance(user, ViewLike):
                 work += user.results

@@ -32,7 +32,7 @@ def may_overwrite(op: Operation) -> bool:
 class OperandMemory:
     """The buffers that operands of the WGMMAs in a loop are read from."""
 
-    def __init__(self, loop: Any) -> None:
+    def __init__(self, loop: CountedLoop) -> None:
         self.loop = loop
 
     def persists(self, buffer: Any) -> bool:

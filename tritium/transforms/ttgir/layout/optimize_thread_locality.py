@@ -246,7 +246,7 @@ def _update(reduction: Any) -> Any:
         return None
     i = others[0].index - 1
     carried = others[0].has_one_use and update.results[0].has_one_use and i >= 0
-    return update if carried and loop.body.last.operands[i] is update.results[0] else None
+    return update if carried and loop.yielded[i] is update.results[0] else None
 
 
 def _carry_partial_results(reduction: Any, update: Any) -> None:

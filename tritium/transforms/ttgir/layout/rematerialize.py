@@ -287,7 +287,7 @@ class _Building:
         loop.set_operands([*loop.operands, initial])
         self.made[arg, layout] = new
         self.made[loop.results[arg.index - 1], layout] = result
-        self.wait(loop.body.last, following)
+        self.wait(loop.terminator, following)
 
     def choose(self, value: OpResult, layout: Any) -> None:
         """Yield a branch's result in a second layout."""

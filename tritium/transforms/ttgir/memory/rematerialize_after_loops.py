@@ -73,7 +73,8 @@ def _high_pressure_loops(func: Operation, warps: int) -> list[Any]:
 class _Rematerializer:
     """Operations before a loop in the entry block, and their copies after it."""
 
-    def __init__(self, loop: Any) -> None:
+    def __init__(self, loop: CountedLoop) -> None:
+        assert loop.parent is not None and loop.next is not None
         self.block: Block = loop.parent
         self.loop = loop
         self.before: dict[Operation, None] = {}
@@ -81,7 +82,7 @@ class _Rematerializer:
             if op is loop:
                 break
             self.before[op] = None
-        self.insertion_point = loop.next
+        self.insertion_point: Operation = loop.next
         self.copies: dict[Value, Value | None] = {}
 
     def rematerialize(self) -> int:

@@ -78,7 +78,7 @@ def _begin(dot: Any) -> bool:
         return False
     if before is not None and not dot.c.has_one_use:
         return False
-    after = None if before is not None else _reset_of(loop.body.last.operands[arg.index - 1], loop)
+    after = None if before is not None else _reset_of(loop.yielded[arg.index - 1], loop)
     reset = before or after
     if reset is None:
         return False
@@ -95,7 +95,7 @@ def _is_zero(value: Value) -> bool:
     return splat_of(value) == 0
 
 
-def _reset_of(value: Value, loop: Any) -> _Reset | None:
+def _reset_of(value: Value, loop: CountedLoop) -> _Reset | None:
     """The operation that zeroes a value under a condition, in the body of a loop."""
     op: Any = value.defining_op
     if op is None or op.parent is not loop.body or not value.has_one_use:
@@ -117,7 +117,7 @@ def _reset_of(value: Value, loop: Any) -> _Reset | None:
 class _Rewriter:
     """Emit the flag, and remove the reset."""
 
-    def __init__(self, loop: Any, dot: Any, reset: _Reset, index: int, is_before: bool) -> None:
+    def __init__(self, loop: CountedLoop, dot: Any, reset: _Reset, index: int, is_before: bool) -> None:
         self.loop, self.dot, self.reset, self.index, self.is_before = loop, dot, reset, index, is_before
 
     def run(self) -> None:
@@ -133,7 +133,7 @@ class _Rewriter:
         chosen = b.add(arith.Select(self.reset.condition, *choices))
         dot = self.dot
         dot.set_operands([*dot.operands[:3], chosen if self.is_before else flag])
-        end: Any = loop.body.last
+        end: Any = loop.terminator
         end.set_operand(number, yes if self.is_before else chosen)
         self.forward_value()
         result = loop.results[self.index]

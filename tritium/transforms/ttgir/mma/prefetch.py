@@ -82,7 +82,7 @@ def prefetch(module: Operation) -> bool:
 # -- analysis ----------------------------------------------------------------------------------------------------
 
 
-def _candidate(loop: Any) -> tuple[Any, list[Read]] | None:
+def _candidate(loop: CountedLoop) -> tuple[Any, list[Read]] | None:
     """The dot of a loop and the sources of its operands, if those of the next iteration can be read early."""
     dots = [op for op in loop.body if op.__class__ is tt.Dot]
     if len(dots) != 1 or any(is_tma_copy(op) for op in loop.body):
@@ -134,11 +134,11 @@ def _is_replicated_over_ctas(buffer: Any) -> bool:
     return any(not any(basis) for basis in blocks)
 
 
-def _is_carried(loop: Any, value: Value | None) -> bool:
+def _is_carried(loop: CountedLoop, value: Value | None) -> bool:
     return isinstance(value, BlockArgument) and value.owner is loop.body and value.index > 0
 
 
-def _is_known_early(loop: Any, value: Value | None) -> bool:
+def _is_known_early(loop: CountedLoop, value: Value | None) -> bool:
     """Whether the value for the next iteration can be computed at the end of this one."""
     op = None if value is None else value.defining_op
     if value is None or op is None or op.parent is not loop.body:
@@ -158,7 +158,7 @@ class _Rewriter:
     after one that may not, all others are placed at the end.
     """
 
-    def __init__(self, loop: Any, dot: Any, reads: list[Read]) -> None:
+    def __init__(self, loop: CountedLoop, dot: Any, reads: list[Read]) -> None:
         self.loop, self.dot, self.reads = loop, dot, reads
         self.piece, self.whole = _piece(dot), dot.a.type.shape[-1]
         self.arguments: list[Value] = list(loop.init_args)
@@ -227,7 +227,7 @@ class _Rewriter:
         """Emit the body, with the dot in pieces, and other operations before the last of them where possible."""
         b = Builder(new.body)
         for op in self.loop.body:
-            if op is self.loop.body.last:
+            if op is self.loop.terminator:
                 break
             if op.regions or any(v.defining_op is self.dot for v in op.operands):
                 b.at_end(new.body)
@@ -265,14 +265,14 @@ class _Rewriter:
         """Read the first pieces of the next iteration, and yield."""
         old = self.loop.body
         b = Builder(new.body, self.following, self.loop.loc)
-        yielded = [mapping.get(v, v) for v in old.last.operands]
+        yielded = [mapping.get(v, v) for v in self.loop.yielded]
         following: dict[Any, Any] = dict(zip(old.args[1:], yielded))
         if any(_uses(v, old.args[0]) for r in self.reads for v in (r.buffer, r.token)):
             following[old.args[0]] = b.add(arith.AddI(new.body.args[0], self.loop.step))
         nexts = [(self.copied(r.buffer, b, following), self.copied(r.token, b, following)) for r in self.reads]
         extra = [nexts[i][is_token] for i, is_token in self.carried]
         heads = [self.read(i, buffer, token, 0, b) for i, (buffer, token) in enumerate(nexts)]
-        new.body.append(new.make_yield([*yielded, *extra, *heads], old.last.loc))
+        new.body.append(new.make_yield([*yielded, *extra, *heads], self.loop.terminator.loc))
 
 
 def _uses(value: Value | None, what: Value) -> bool:

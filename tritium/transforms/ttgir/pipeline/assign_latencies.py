@@ -33,7 +33,7 @@ from typing import Any
 from ....analysis.axis_info import AxisInfoAnalysis
 from ....dialects import ttg, ttng
 from ....dialects.ttg_switches import is_on
-from ....ir import DotLike, Operation, count, functions_of, is_descriptor_load, may_change, pass_on
+from ....ir import CountedLoop, DotLike, Operation, count, functions_of, is_descriptor_load, may_change, pass_on
 from ....support.dataclasses import dataclass
 from ..loops import (
     NUM_STAGES,
@@ -85,13 +85,13 @@ def assign_latencies(module: Operation, options: LatencyOptions = LatencyOptions
     return changed > 0
 
 
-def _is_candidate(loop: Any, default: int) -> bool:
+def _is_candidate(loop: CountedLoop, default: int) -> bool:
     if stages_of(loop, default) <= 1 or has_distant_values(loop) or is_outer(loop):
         return False
     return not any(LATENCY in op.attributes for op in body_of(loop))
 
 
-def _assign(loop: Any, stages: int, facts: AxisInfoAnalysis) -> int:
+def _assign(loop: CountedLoop, stages: int, facts: AxisInfoAnalysis) -> int:
     distances = loads_by_distance(loop, stages, facts)
     if not distances:
         return 0
@@ -105,7 +105,7 @@ def _assign(loop: Any, stages: int, facts: AxisInfoAnalysis) -> int:
 
 
 def loads_by_distance(
-    loop: Any, stages: int, facts: AxisInfoAnalysis, filter_small: bool = True
+    loop: CountedLoop, stages: int, facts: AxisInfoAnalysis, filter_small: bool = True
 ) -> dict[Operation, int]:
     """The loads worth pipelining, and the number of other loads between each and its final user."""
     search = _Search(loop, facts, filter_small)
@@ -124,7 +124,7 @@ def loads_by_distance(
 class _Search:
     """A backward search for loads from the operations that use them."""
 
-    def __init__(self, loop: Any, facts: AxisInfoAnalysis, filter_small: bool) -> None:
+    def __init__(self, loop: CountedLoop, facts: AxisInfoAnalysis, filter_small: bool) -> None:
         self.block = loop.body
         self.facts = facts
         self.filter_small = filter_small

@@ -34,7 +34,7 @@ from ....dialects.constraints import bit_width
 from ....dialects.ttg_context import num_ctas, num_warps, threads_per_warp
 from ....dialects.ttg_defaults import default_blocked
 from ....dialects.ttg_memory import SwizzledShared
-from ....ir import Builder, Operation, PlainLoad, TensorType, Value, ViewLike, is_descriptor_load, remark
+from ....ir import Builder, CountedLoop, Operation, PlainLoad, TensorType, Value, ViewLike, is_descriptor_load, remark
 from ....support.dataclasses import dataclass
 from ..loops import body_of, top_level_users
 from ..memory.memdesc import read_buffer, single_buffer
@@ -87,7 +87,9 @@ class Ring:
     phase: Any = None
 
 
-def lower_loads(loop: Any, schedule: Schedule, facts: AxisInfoAnalysis) -> tuple[Any, list[AsyncLoad], dict[int, Ring]]:
+def lower_loads(
+    loop: CountedLoop, schedule: Schedule, facts: AxisInfoAnalysis
+) -> tuple[Any, list[AsyncLoad], dict[int, Ring]]:
     """Prepare a loop with counters for its pipelined loads; returns it, the loads, and the counters by number of
     buffers.
 
@@ -111,7 +113,7 @@ def lower_loads(loop: Any, schedule: Schedule, facts: AxisInfoAnalysis) -> tuple
 # -- buffers ---------------------------------------------------------------------------------------------------------
 
 
-def _async_load(loop: Any, op: Any, schedule: Schedule, facts: AxisInfoAnalysis) -> AsyncLoad | None:
+def _async_load(loop: CountedLoop, op: Any, schedule: Schedule, facts: AxisInfoAnalysis) -> AsyncLoad | None:
     """How to lower a load; None where it is not pipelined."""
     distance = _stages_to_use(loop, op, schedule)
     if distance == 0:
@@ -143,7 +145,7 @@ def _is_wide_enough(load: AsyncLoad, facts: AxisInfoAnalysis) -> bool:
     return loaded_bits(facts, load.op) >= 8 * ASYNC_BYTES and copied_bytes(ty, load.layout) >= ASYNC_BYTES
 
 
-def _stages_to_use(loop: Any, op: Operation, schedule: Schedule) -> int:
+def _stages_to_use(loop: CountedLoop, op: Operation, schedule: Schedule) -> int:
     """The number of stages from a load to its first use."""
     if op not in schedule:
         return 0
@@ -170,7 +172,7 @@ def _is_read_by_wgmma(op: Any, layout: Any) -> bool:
 # -- scalar loads ----------------------------------------------------------------------------------------------------
 
 
-def _to_tensor(load: Any, loop: Any, schedule: Schedule) -> None:
+def _to_tensor(load: Any, loop: CountedLoop, schedule: Schedule) -> None:
     """Replace a scalar load by one of a tensor with one element."""
     b = StagedBuilder(schedule, load, schedule[load])
     layout = default_blocked((1,), num_warps(load) or 1, threads_per_warp(load), num_ctas(load))
@@ -189,7 +191,7 @@ def _to_tensor(load: Any, loop: Any, schedule: Schedule) -> None:
 # -- counters -------------------------------------------------------------------------------------------------------
 
 
-def _count(loop: Any, rings: dict[int, Ring]) -> Any:
+def _count(loop: CountedLoop, rings: dict[int, Ring]) -> Any:
     """Add the counters of each ring to a loop; they are not scheduled yet."""
     before = Builder(loop.parent, loop, loop.loc)
     minus_one, zero, one = (constant_i32(before, n) for n in (-1, 0, 1))
@@ -211,7 +213,7 @@ def _count(loop: Any, rings: dict[int, Ring]) -> Any:
             turned = b.add(arith.XOrI(phase, one))
             ring.phase = b.add(arith.Select(wraps, turned, phase))
             nexts.append(ring.phase)
-    last = loop.body.last
+    last = loop.terminator
     last.set_operands([*last.operands[:first], *nexts])
     return loop
 
@@ -226,7 +228,7 @@ def _next(b: Builder, counter: Value, size: Value, zero: Value, one: Value) -> t
 # -- copies and reads -----------------------------------------------------------------------------------------------
 
 
-def lower_async_copy(loop: Any, load: AsyncLoad, ring: Ring, schedule: Schedule) -> None:
+def lower_async_copy(loop: CountedLoop, load: AsyncLoad, ring: Ring, schedule: Schedule) -> None:
     """Replace a load by a `cp.async` copy."""
     op = load.op
     place = schedule[first_use(loop, [op], schedule)]

@@ -19,7 +19,18 @@ from ....dialects.ttg_layouts import DotOperand, Linear
 from ....dialects.ttg_maps import linear_layout_of, map_or_none
 from ....dialects.ttg_memory import MemDescType, SharedMemorySpace, SwizzledShared
 from ....dialects.ttg_operands import cluster_bases, memory_order, swizzled_for, swizzled_tile
-from ....ir import Builder, Operation, PlainLoad, TensorType, Type, Value, element_type, i32, is_descriptor_load
+from ....ir import (
+    Builder,
+    CountedLoop,
+    Operation,
+    PlainLoad,
+    TensorType,
+    Type,
+    Value,
+    element_type,
+    i32,
+    is_descriptor_load,
+)
 from ....layout.access import vector_access
 from ....layout.buffer_access import offset_columns
 from ....layout.views import row_of_registers
@@ -206,7 +217,7 @@ def needs_registers(load: Any) -> bool:
 _SHARED = SharedMemorySpace()
 
 
-def allocate(loop: Any, ty: TensorType, layout: Any, copies: int) -> Value:
+def allocate(loop: CountedLoop, ty: TensorType, layout: Any, copies: int) -> Value:
     """Allocate `copies` tensors before a loop, and deallocate them after it."""
     memory = MemDescType((copies, *ty.shape), ty.element, layout, _SHARED, True)
     made = Builder(loop.parent, loop, loop.loc).add(ttg.LocalAlloc(result=memory))

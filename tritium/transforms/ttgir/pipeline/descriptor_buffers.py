@@ -19,7 +19,7 @@ from typing import Any
 
 from ....analysis.tma import DESCRIPTOR_BYTES
 from ....dialects import arith, tt, ttg, ttng
-from ....ir import Block, Builder, IfLike, Operation, Value, i8
+from ....ir import Block, Builder, CountedLoop, IfLike, Operation, Value, i8
 from ....ir.dominance import ancestor_in
 from ...regions import add_result
 from ..loops import body_of
@@ -31,7 +31,7 @@ from .staged_builder import StagedBuilder
 __all__ = ["buffer_descriptors"]
 
 
-def buffer_descriptors(loop: Any, schedule: Schedule) -> Any:
+def buffer_descriptors(loop: CountedLoop, schedule: Schedule) -> Any:
     """Give each descriptor that a loop builds a separate buffer in each overlapping iteration; returns the loop."""
     made = [op for op in loop.walk() if op.__class__ is tt.MakeTensorDescriptor and _is_reached(loop, op)]
     if not made:
@@ -60,11 +60,11 @@ def buffer_descriptors(loop: Any, schedule: Schedule) -> Any:
         schedule.places.pop(op, None)
         op.replace_with([described])
         following = _forwarded_out(inside, loop.body, counter, following, place, schedule)
-        loop.body.last.set_operand(first + i, following)
+        loop.terminator.set_operand(first + i, following)
     return loop
 
 
-def _is_reached(loop: Any, op: Operation) -> bool:
+def _is_reached(loop: CountedLoop, op: Operation) -> bool:
     """Whether only branches are between a loop's body and an operation."""
     while op.parent is not loop.body:
         parent = op.parent_op

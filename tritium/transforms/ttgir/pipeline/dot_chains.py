@@ -29,7 +29,7 @@ from ....analysis.trips import max_trip_count
 from ....dialects import arith, ttg, ttng
 from ....dialects.ttg_context import num_warps, threads_per_warp
 from ....dialects.ttg_switches import is_on
-from ....ir import Operation, TensorType, Value, is_pure
+from ....ir import CountedLoop, Operation, TensorType, Value, is_pure
 from ..loops import body_of, definition
 from .schedule import Schedule
 
@@ -60,7 +60,7 @@ class Chain(NamedTuple):
     lhs_producer: Operation
 
 
-def chain_of(loop: Any) -> Chain | None:
+def chain_of(loop: CountedLoop) -> Chain | None:
     """The dots of a loop of which the first could be issued an iteration ahead, or None."""
     dots = [op for op in body_of(loop) if op.__class__ is ttng.WarpGroupDot]
     if len(dots) != 2 or loop.unsignedCmp or not _is_enabled(loop) or _has_few_trips(loop):
@@ -71,22 +71,22 @@ def chain_of(loop: Any) -> Chain | None:
         return None
     if any(_depends_on(v, first.d, loop) for v in second.b.defining_op.operands if second.b.defining_op is not None):
         return None
-    if set(second.d.users) != {loop.body.last} or _registers(first, second) not in _REGISTERS:
+    if set(second.d.users) != {loop.terminator} or _registers(first, second) not in _REGISTERS:
         return None
     return Chain(first, second, lhs_producer)
 
 
-def _is_enabled(loop: Any) -> bool:
+def _is_enabled(loop: CountedLoop) -> bool:
     """Whether CTAs have enough warps, and the option allows it."""
     return (num_warps(loop) or 4) >= _MIN_WARPS and is_on(loop, "first-dot-early") and is_on(loop, "wgmma-in-flight")
 
 
-def _has_few_trips(loop: Any) -> bool:
+def _has_few_trips(loop: CountedLoop) -> bool:
     most = max_trip_count(loop)
     return most is not None and most <= _MAX_SHORT_TRIP_COUNT
 
 
-def stage_first_dot_early(loop: Any, schedule: Schedule) -> None:
+def stage_first_dot_early(loop: CountedLoop, schedule: Schedule) -> None:
     """Order a schedule in which the second dot is a stage after the first.
 
     The first dot is issued before the second. Small tensors that scale the second dot's accumulator are computed with
@@ -104,7 +104,7 @@ def stage_first_dot_early(loop: Any, schedule: Schedule) -> None:
                 schedule.insert(op, *softmax)
 
 
-def issue_independent_dots_first(loop: Any, schedule: Schedule) -> None:
+def issue_independent_dots_first(loop: CountedLoop, schedule: Schedule) -> None:
     """Issue dots that depend on no other dot of their iteration before those that do.
 
     %s = %k * %q                          %s = %k * %q
@@ -132,13 +132,13 @@ def _is_small(op: Operation, rows: int) -> bool:
     return all(isinstance(r.type, TensorType) and prod(r.type.shape) <= rows for r in op.results)
 
 
-def _is_available(value: Value, loop: Any, schedule: Schedule, last: int) -> bool:
+def _is_available(value: Value, loop: CountedLoop, schedule: Schedule, last: int) -> bool:
     """Whether a value is defined before stage `last`, in this iteration or the previous one."""
     found, _ = definition(loop, value)
     return found is None or found.owner not in schedule or schedule[found.owner].stage < last
 
 
-def is_ahead(loop: Any, stages: Any) -> bool:
+def is_ahead(loop: CountedLoop, stages: Any) -> bool:
     """Whether the dots of a loop are in consecutive stages; `stages` maps operations to places."""
     chain = chain_of(loop)
     if chain is None or chain.first not in stages or chain.second not in stages:
@@ -154,7 +154,7 @@ def _computed_by(operand: Any) -> Any:
     return op
 
 
-def _depends_on(value: Value, source: Value, loop: Any) -> bool:
+def _depends_on(value: Value, source: Value, loop: CountedLoop) -> bool:
     """Whether a value depends on `source` in the same iteration, without side effects in between."""
 
     def operands(v: Value) -> list[Value]:

@@ -31,7 +31,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects import arith, scf
-from ....ir import Builder, IntegerAttr, Operation, Value, constant_of, warn
+from ....ir import Builder, CountedLoop, IntegerAttr, Operation, Value, constant_of, warn
 from ..loops import body_of, definition, needed_by
 from .buffers import constant_i32
 from .predicates import predicate
@@ -40,7 +40,7 @@ from .schedule import Schedule
 __all__ = ["expand"]
 
 
-def expand(loop: Any, schedule: Schedule, peel_last: bool = False) -> Any:
+def expand(loop: CountedLoop, schedule: Schedule, peel_last: bool = False) -> Any:
     """Replace `loop` by the pipelined loop and return it; None, with nothing changed, where the schedule is invalid."""
     if any(op not in schedule for op in body_of(loop)):
         return None
@@ -49,13 +49,13 @@ def expand(loop: Any, schedule: Schedule, peel_last: bool = False) -> Any:
 
 
 class _Expansion:
-    def __init__(self, loop: Any, schedule: Schedule, peel_last: bool = False) -> None:
+    def __init__(self, loop: CountedLoop, schedule: Schedule, peel_last: bool = False) -> None:
         self.loop = loop
         self.peel_last = peel_last and not loop.unsignedCmp
         self.order = [op for op, _ in schedule.in_order(loop)]
         self.stages = {op: schedule[op].stage for op in self.order}
         self.last = max(self.stages.values(), default=0)
-        self.yielded = list(loop.body.last.operands)
+        self.yielded = list(loop.yielded)
         self.b = Builder(loop.parent, loop, loop.loc)
 
     def run(self) -> Any:

@@ -92,18 +92,18 @@ def _outermost(op: Operation) -> Iterator[Any]:
                             yield from _outermost(other)
 
 
-def _children(loop: Any) -> list[Any]:
+def _children(loop: CountedLoop) -> list[Any]:
     return [op for op in loop.body if isinstance(op, CountedLoop)]
 
 
-def _nest(loop: Any) -> Iterator[Any]:
+def _nest(loop: CountedLoop) -> Iterator[Any]:
     """A loop, those nested in it, and so on."""
     yield loop
     for child in _children(loop):
         yield from _nest(child)
 
 
-def _flatten(loop: Any) -> tuple[Any, int]:
+def _flatten(loop: CountedLoop) -> tuple[Any, int]:
     """Fuse all loops of a nest, innermost first, where possible; returns the new loop and the number fused."""
     gone = sum(_flatten(child)[1] for child in _children(loop))
     hoisted: dict[Operation, None] = {}
@@ -125,7 +125,7 @@ def _flatten(loop: Any) -> tuple[Any, int]:
     return _fused(loop, inners), gone + len(inners)
 
 
-def _flatten_one(loop: Any) -> int:
+def _flatten_one(loop: CountedLoop) -> int:
     """Fuse a loop with `tt.flatten` and the one in it; returns the number fused."""
     nest = list(_nest(loop))
     if len(nest) != 2 or any(one.unsignedCmp for one in nest) or _specializes(loop):
@@ -150,7 +150,7 @@ def _flatten_one(loop: Any) -> int:
     return 1
 
 
-def _specializes(loop: Any) -> bool:
+def _specializes(loop: CountedLoop) -> bool:
     """Whether the loop is warp-specialized."""
     if _SPECIALIZE not in loop.attributes or not is_on(loop, "warp-specialization"):
         return False
@@ -160,7 +160,7 @@ def _specializes(loop: Any) -> bool:
 # -- preparation -------------------------------------------------------------------------------------------------
 
 
-def _needed(values: list[Value], loop: Any, with_variable: bool) -> list[Operation] | None:
+def _needed(values: list[Value], loop: CountedLoop, with_variable: bool) -> list[Operation] | None:
     """The operations of the loop's body that values depend on, in order; None where they may not be moved."""
     found: set[Operation] = set()
     stack = list(values)
@@ -184,7 +184,7 @@ def _may_move(op: Operation) -> bool:
     return not op.traits & TRAPS or op.__class__ is arith.CeilDivSI or bool(splat_of(op.operands[1]))
 
 
-def _sink(loop: Any, inner: Any) -> None:
+def _sink(loop: CountedLoop, inner: Any) -> None:
     """Sink operations that only the end of an outer iteration needs below the inner loop."""
     region = loop.regions[0]
     sunk: set[Operation] = set()
@@ -202,7 +202,7 @@ def _sink(loop: Any, inner: Any) -> None:
         op = before
 
 
-def _is_known_to_run(loop: Any) -> bool:
+def _is_known_to_run(loop: CountedLoop) -> bool:
     """Whether the lower bound is assumed or known to be less than the upper one."""
     lb, ub = splat_of(loop.lb), splat_of(loop.ub)
     if lb is not None and ub is not None and isinstance(lb, int) and isinstance(ub, int):
@@ -218,7 +218,7 @@ def _is_known_to_run(loop: Any) -> bool:
     return False
 
 
-def _version_empty(loop: Any, inner: Any) -> None:
+def _version_empty(loop: CountedLoop, inner: Any) -> None:
     """Version the nest: the outer loop alone for zero inner iterations, else the nest."""
     b = Builder(loop.parent, loop, loop.loc)
     length = trip_count(b, inner.lb, inner.ub, inner.step)
@@ -241,7 +241,7 @@ def _version_empty(loop: Any, inner: Any) -> None:
         b.insert(scf.Yield(list(one.results)))
 
 
-def _fused(loop: Any, inners: list[Inner]) -> Any:
+def _fused(loop: CountedLoop, inners: list[Inner]) -> Any:
     """The fused loop, with the attributes of the old ones."""
     attributes: dict[str, Any] = {}
     loops = [loop, *(inner.loop for inner in inners)]

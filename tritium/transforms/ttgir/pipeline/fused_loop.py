@@ -313,7 +313,7 @@ class _Fusion:
             not_done = b.add(arith.CmpI(arith.CmpIPredicate.slt, self.time.arg, stop))
             branch = self.branch(b.add(arith.AndI(started, not_done)), [v.type for v in before])
             b.at_end(branch.then_block)
-        end: Any = loop.body.last
+        end: Any = loop.terminator
         for op in loop.body:
             if op is not end:
                 op.detach()

@@ -26,11 +26,9 @@ is waited for in its own iteration.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....analysis.axis_info import AxisInfoAnalysis
 from ....dialects import ttg
-from ....ir import Builder, Operation, count, functions_of, may_change, pass_on
+from ....ir import Builder, CountedLoop, Operation, count, functions_of, may_change, pass_on
 from ....ir.passes import has_any
 from ....support.dataclasses import dataclass
 from ....support.lazy import LazyModule
@@ -75,7 +73,7 @@ def pipeline(module: Operation, options: PipelineOptions = PipelineOptions()) ->
     return pipelined > 0 or in_flight
 
 
-def _pipeline(loop: Any, facts: AxisInfoAnalysis) -> bool:
+def _pipeline(loop: CountedLoop, facts: AxisInfoAnalysis) -> bool:
     schedule = Schedule.read(loop)
     assert schedule is not None
     loop, loads, rings = lower_loads(loop, schedule, facts)

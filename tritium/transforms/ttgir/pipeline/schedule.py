@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ....analysis.dataflow import propagate
-from ....ir import BlockArgument, Operation, Value
+from ....ir import BlockArgument, CountedLoop, Operation, Value
 from ..loops import body_of, needed_by, number_of, set_number
 
 __all__ = ["CLUSTER", "MAX_STAGE", "STAGE", "Cluster", "Place", "Schedule", "drop_attributes"]
@@ -109,7 +109,7 @@ class Schedule:
 
         propagate([op], visit)
 
-    def schedule_dependencies(self, loop: Any) -> None:
+    def schedule_dependencies(self, loop: CountedLoop) -> None:
         """Schedule unscheduled dependences of scheduled operations at their first user."""
         in_order = list(self.in_order(loop))
         for stage in range(self.num_stages):
@@ -124,14 +124,14 @@ class Schedule:
             self.places[op] = Place(place.stage - least, place.cluster)
         self.num_stages = 1 + max(place.stage for place in self.places.values())
 
-    def in_order(self, loop: Any) -> Iterator[tuple[Any, Place]]:
+    def in_order(self, loop: CountedLoop) -> Iterator[tuple[Any, Place]]:
         """The scheduled operations in kernel order."""
         found = [(op, self.places[op]) for op in body_of(loop) if op in self.places]
         return iter(sorted(found, key=lambda entry: entry[1].cluster.number))
 
     # -- attributes ---------------------------------------------------------------------------------------------
 
-    def write(self, loop: Any) -> None:
+    def write(self, loop: CountedLoop) -> None:
         """Write the schedule to attributes."""
         for op, place in self.in_order(loop):
             set_number(op, STAGE, place.stage)
@@ -139,7 +139,7 @@ class Schedule:
         set_number(loop, MAX_STAGE, max(self.num_stages - 1, number_of(loop, MAX_STAGE) or 0))
 
     @classmethod
-    def read(cls, loop: Any) -> Schedule | None:
+    def read(cls, loop: CountedLoop) -> Schedule | None:
         """Read the schedule from attributes; None where the loop has none. Clusters start with the first in use."""
         last = number_of(loop, MAX_STAGE)
         if last is None:

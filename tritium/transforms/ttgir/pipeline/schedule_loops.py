@@ -28,7 +28,7 @@ from typing import Any
 
 from ....analysis.dataflow import propagate
 from ....dialects import ttg, ttng
-from ....ir import DEBUG, IfLike, Operation, count, is_pointer_load, is_tma_copy, may_change, pass_on
+from ....ir import DEBUG, CountedLoop, IfLike, Operation, count, is_pointer_load, is_tma_copy, may_change, pass_on
 from ....ir.dominance import ancestor_in
 from ..loops import (
     WARP_SPECIALIZE,
@@ -77,7 +77,7 @@ def schedule_loops(module: Operation) -> bool:
     return bool(latencies) or scheduled > 0
 
 
-def is_safe_to_pipeline(loop: Any) -> bool:
+def is_safe_to_pipeline(loop: CountedLoop) -> bool:
     """Whether the iterations of a loop may overlap at all."""
     if has_distant_values(loop) or is_outer(loop):
         return False
@@ -88,7 +88,7 @@ def _takes_time(op: Operation) -> bool:
     return isinstance(op, TAKES_TIME) or is_pipelinable(op) or is_tma_copy(op)
 
 
-def _schedule(loop: Any, latencies: dict[Operation, int]) -> bool:
+def _schedule(loop: CountedLoop, latencies: dict[Operation, int]) -> bool:
     schedule = _first_schedule(loop, latencies)
     if not schedule:
         return False
@@ -103,7 +103,7 @@ def _schedule(loop: Any, latencies: dict[Operation, int]) -> bool:
 # -- 1: latencies -----------------------------------------------------------------------------------------------------
 
 
-def _first_schedule(loop: Any, latencies: dict[Operation, int]) -> Schedule | None:
+def _first_schedule(loop: CountedLoop, latencies: dict[Operation, int]) -> Schedule | None:
     if not is_safe_to_pipeline(loop):
         return None
     if any(op in latencies for op in body_of(loop)):
@@ -113,7 +113,7 @@ def _first_schedule(loop: Any, latencies: dict[Operation, int]) -> Schedule | No
     return None
 
 
-def _by_latencies(loop: Any, latencies: dict[Operation, int]) -> Schedule:
+def _by_latencies(loop: CountedLoop, latencies: dict[Operation, int]) -> Schedule:
     left = _latency_to_exit(loop, latencies)
     most = max(left[op] for op in left if op in latencies)
     last = most - min(left.values())
@@ -129,7 +129,7 @@ def _by_latencies(loop: Any, latencies: dict[Operation, int]) -> Schedule:
     return schedule
 
 
-def _latency_to_exit(loop: Any, latencies: dict[Operation, int]) -> dict[Operation, int]:
+def _latency_to_exit(loop: CountedLoop, latencies: dict[Operation, int]) -> dict[Operation, int]:
     """For each operation with a latency, and those that depend on one, the longest latency from it to the end."""
     waiting: set[Operation] = set()
     for op in body_of(loop):
@@ -142,13 +142,15 @@ def _latency_to_exit(loop: Any, latencies: dict[Operation, int]) -> dict[Operati
     return dict(reversed(left.items()))
 
 
-def _users(loop: Any, op: Operation) -> list[Operation]:
+def _users(loop: CountedLoop, op: Operation) -> list[Operation]:
     """The operations of the body, without the yield, that use a result or contain a use."""
     found = (ancestor_in(loop.body, user) for r in op.results for user in r.users)
-    return [user for user in found if user is not None and user is not loop.body.last]
+    return [user for user in found if user is not None and user is not loop.terminator]
 
 
-def _branches_for_the_end(loop: Any, waiting: dict[Operation, int], latencies: dict[Operation, int]) -> list[Operation]:
+def _branches_for_the_end(
+    loop: CountedLoop, waiting: dict[Operation, int], latencies: dict[Operation, int]
+) -> list[Operation]:
     """The `scf.if` that can be scheduled after everything else: only other ones of these use their results."""
     movable: list[Operation] = []
     for op in reversed(waiting):
@@ -157,7 +159,7 @@ def _branches_for_the_end(loop: Any, waiting: dict[Operation, int], latencies: d
     return movable
 
 
-def _partition(loop: Any, latencies: dict[Operation, int]) -> Schedule | None:
+def _partition(loop: CountedLoop, latencies: dict[Operation, int]) -> Schedule | None:
     """The schedule of a loop that is one partition of a larger loop."""
     schedule = Schedule.read(loop)
     if schedule is None:
@@ -176,7 +178,7 @@ def _partition(loop: Any, latencies: dict[Operation, int]) -> Schedule | None:
 # -- 2: branches ----------------------------------------------------------------------------------------------------
 
 
-def _place_branches(loop: Any, schedule: Schedule) -> Cluster:
+def _place_branches(loop: CountedLoop, schedule: Schedule) -> Cluster:
     """Schedule `scf.if` at the front or the end; returns the previous first cluster."""
     after_prologue = schedule.clusters[0]
     early = _branches_needed(loop, schedule)
@@ -191,7 +193,7 @@ def _place_branches(loop: Any, schedule: Schedule) -> Cluster:
     return after_prologue
 
 
-def _branches_needed(loop: Any, schedule: Schedule) -> dict[Operation, int]:
+def _branches_needed(loop: CountedLoop, schedule: Schedule) -> dict[Operation, int]:
     """The `scf.if` that scheduled operations depend on, transitively, and the first stage that does."""
     found: dict[Operation, int] = {}
     seen: set[Operation] = set()
@@ -212,7 +214,7 @@ def _branches_needed(loop: Any, schedule: Schedule) -> dict[Operation, int]:
 # -- 4 and 5: the rest ------------------------------------------------------------------------------------------------
 
 
-def _place_carried(loop: Any, schedule: Schedule) -> None:
+def _place_carried(loop: CountedLoop, schedule: Schedule) -> None:
     """Schedule dependences of scheduled operations on the previous iteration."""
     in_front: dict[Cluster, Cluster] = {}
     for op in body_of(loop):
@@ -235,15 +237,15 @@ def _place_carried(loop: Any, schedule: Schedule) -> None:
             schedule.insert_dependencies(maker, at, carried=True)
 
 
-def _carried_from(loop: Any, value: Any) -> Operation | None:
+def _carried_from(loop: CountedLoop, value: Any) -> Operation | None:
     """The definition of a carried value in the previous iteration."""
     if value.block is not loop.body or value.defining_op is not None or value.index == 0:
         return None
-    maker: Operation | None = loop.body.last.operands[value.index - 1].defining_op
+    maker: Operation | None = loop.yielded[value.index - 1].defining_op
     return maker if maker is not None and maker.parent is loop.body else None
 
 
-def _place_rest(loop: Any, schedule: Schedule, after_prologue: Cluster) -> None:
+def _place_rest(loop: CountedLoop, schedule: Schedule, after_prologue: Cluster) -> None:
     """Schedule all other operations in the last stage, in no cluster before their operands."""
     rest = {op: after_prologue for op in body_of(loop) if op not in schedule}
     last = schedule.num_stages - 1

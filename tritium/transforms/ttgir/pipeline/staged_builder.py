@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from ....ir import Builder, Operation
+from ....ir import Builder, CountedLoop, Operation
 from ..loops import top_level_users
 from .schedule import Place, Schedule
 
@@ -31,7 +31,7 @@ class StagedBuilder(Builder):
         return super().insert(op)
 
 
-def first_use(loop: Any, ops: Sequence[Operation], schedule: Schedule) -> Operation:
+def first_use(loop: CountedLoop, ops: Sequence[Operation], schedule: Schedule) -> Operation:
     """The first operation of the loop's body, in kernel order, that uses a result of `ops`."""
     users = {user for user in top_level_users(loop, [r for op in ops for r in op.results]) if user in schedule}
     in_order = (op for op, _ in schedule.in_order(loop) if op in users)

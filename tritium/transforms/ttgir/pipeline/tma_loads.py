@@ -21,10 +21,8 @@ expects the bytes of all of them at the first.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....dialects import ttg, ttng
-from ....ir import Builder, Operation, Value
+from ....ir import Builder, CountedLoop, Operation, Value
 from ....ir.dominance import ancestor_in
 from ..memory.memdesc import read_buffer, single_buffer
 from ..tma.copies import barrier_type, buffer_type, expected_bytes, start_load, true
@@ -36,7 +34,7 @@ from .staged_builder import StagedBuilder, first_use
 __all__ = ["lower_tma_loads"]
 
 
-def lower_tma_loads(loop: Any, loads: list[AsyncLoad], rings: dict[int, Ring], schedule: Schedule) -> None:
+def lower_tma_loads(loop: CountedLoop, loads: list[AsyncLoad], rings: dict[int, Ring], schedule: Schedule) -> None:
     """Replace loads by TMA loads, with an mbarrier for each group that is waited for together."""
     for group in _groups(loads, schedule):
         ring = rings[group[0].copies]
@@ -88,7 +86,7 @@ def _users(load: AsyncLoad) -> set[Operation]:
 # -- mbarriers, copies, waits ---------------------------------------------------------------------------------------
 
 
-def _wait_together(loop: Any, group: list[AsyncLoad], ring: Ring, schedule: Schedule) -> Operation:
+def _wait_together(loop: CountedLoop, group: list[AsyncLoad], ring: Ring, schedule: Schedule) -> Operation:
     """Emit the mbarriers of a group: the expected bytes before the first load, and a wait after the last."""
     first, last = group[0].op, group[-1].op
     barriers = _barriers(loop, group[0].copies)
@@ -103,7 +101,7 @@ def _wait_together(loop: Any, group: list[AsyncLoad], ring: Ring, schedule: Sche
     return after.insert(ttng.WaitBarrier(waited, ring.phase, None, []))
 
 
-def _barriers(loop: Any, copies: int) -> Value:
+def _barriers(loop: CountedLoop, copies: int) -> Value:
     """Initialize `copies` mbarriers before a loop, and invalidate them after it."""
     before, after = Builder(loop.parent, loop, loop.loc), Builder(loop.parent, loop.next, loop.loc)
     barriers: Value = before.add(ttg.LocalAlloc(result=barrier_type(loop, copies)))

@@ -71,7 +71,7 @@ def tma_stores(op: Operation, options: TMAStoreOptions = TMAStoreOptions()) -> b
     return changed > 0
 
 
-def _stages(loop: Any, options: TMAStoreOptions) -> int:
+def _stages(loop: LoopLike, options: TMAStoreOptions) -> int:
     said = loop.attributes.get("tt.num_stages")
     return options.num_stages if said is None else said.value  # type: ignore[no-any-return]
 
@@ -85,7 +85,7 @@ def _stores(op: Operation) -> Iterator[Any]:
             yield from _stores(inner)
 
 
-def _must_be_synchronous(loop: Any, stores: list[Any]) -> bool:
+def _must_be_synchronous(loop: LoopLike, stores: list[Any]) -> bool:
     """Whether one of the rules 1 to 4 applies."""
     stored = {_base(store.desc) for store in stores}
     for op in loop.walk():
@@ -101,7 +101,7 @@ def _synchronizes(op: Any) -> bool:
     return isinstance(op, (gpu.Barrier, ttg.Barrier))
 
 
-def _address_varies(store: Any, loop: Any) -> bool:
+def _address_varies(store: Any, loop: LoopLike) -> bool:
     """Whether a store is known to write a different address in each iteration."""
     return any(defined_in(v, loop) for v in store.offsets)
 
@@ -118,7 +118,7 @@ def _base(value: Any) -> Any:
             return value
 
 
-def _defer_waits(loop: Any, stores: list[Any]) -> None:
+def _defer_waits(loop: LoopLike, stores: list[Any]) -> None:
     """Build the copies, their buffers, and the wait after the loop."""
     before, after = Builder(loop.parent, loop, loop.loc), Builder(loop.parent, loop.next, loop.loc)
     buffers: dict[Any, Value] = {}

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects import arith, ttg, ttng
-from ....ir import Block, Builder, Operation, Value, ViewLike, bool_attr
+from ....ir import Block, Builder, CountedLoop, Operation, Value, ViewLike, bool_attr
 from ..async_wait.in_flight import InFlight
 from .circular_buffers import Ring, Rings, Visit, view, visit_of
 from .consumer_waits import NO_ASYNC, ConsumerWaits, Wait, consumer_waits, is_used_from
@@ -167,9 +167,11 @@ class Consumer(PartitionEmitter):
         is_later = b.add(arith.CmpI(arith.CmpIPredicate.ne, self.new(loop.body.args[0]), self.new(loop.lb)))
         return self._release(ring, counter.previous(b, self.rings.depth), is_later)
 
-    def _retire_all(self, loop: Any, carried: tuple[Any, ...], held: dict[Any, list[tuple[Ring, Visit]]]) -> None:
+    def _retire_all(
+        self, loop: CountedLoop, carried: tuple[Any, ...], held: dict[Any, list[tuple[Ring, Visit]]]
+    ) -> None:
         """After a loop: wait for what its last iteration left in flight."""
-        end = loop.body.last
+        end = loop.terminator
         self._wait([r for r, v in zip(loop.results, end.operands) if v.defining_op in carried], 0)
         visits = [pair for dot in carried for pair in held.get(dot, ())]
         if visits:

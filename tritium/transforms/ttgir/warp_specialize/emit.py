@@ -57,7 +57,7 @@ class PartitionEmitter:
         """Clone an operation without visits."""
         self.b.insert(op.clone(self.mapping))
 
-    def carried(self, loop: Any) -> list[int]:
+    def carried(self, loop: CountedLoop) -> list[int]:
         """The indices of carried values of a loop that its clone keeps."""
         return list(range(len(loop.results)))
 

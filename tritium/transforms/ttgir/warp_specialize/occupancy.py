@@ -78,15 +78,15 @@ def occupancies(span: Span, warps: int) -> list[Occupancy]:
     return [*(one for one in SEVERAL_CTAS if held <= one.consumer and least <= (one.registers or 0)), ONE_CTA]
 
 
-def _accumulator_registers(loop: Any) -> int:
+def _accumulator_registers(loop: CountedLoop) -> int:
     """The maximum number of accumulator registers of one instruction in a loop."""
     sums: list[Any] = [op.results[0].type for op in loop.body if op.__class__ is ttng.WarpGroupDot]
     return max((ty.encoding.instrShape[1] * element_bits(ty.element) // 64 for ty in sums), default=0)
 
 
-def _tensor_registers(loop: Any, warps: int) -> int:
+def _tensor_registers(loop: CountedLoop, warps: int) -> int:
     """Registers of loop-carried tensors, and of results and operands of dots beside those."""
-    carried = {v for v in loop.body.last.operands if isinstance(v.type, TensorType)}
+    carried = {v for v in loop.yielded if isinstance(v.type, TensorType)}
     dots = [op for op in loop.body if op.__class__ is ttng.WarpGroupDot]
     live = {v for dot in dots for v in (dot.results[0], dot.operands[0]) if isinstance(v.type, TensorType)}
     return sum(registers_of(v, warps) for v in carried | live)

@@ -40,7 +40,7 @@ from typing import Any
 
 from ....dialects import arith, scf, tt, ttg, ttng
 from ....dialects.ttg_memory import MemDescType
-from ....ir import REPEATS, WRITE, Builder, Operation, RegionBranch, TensorType, Value, i32, memory_effects
+from ....ir import REPEATS, WRITE, Builder, CountedLoop, Operation, RegionBranch, TensorType, Value, i32, memory_effects
 from ..async_wait.in_flight import accumulates
 
 __all__ = ["Overlap", "overlap_of"]
@@ -58,7 +58,7 @@ class Overlap:
     uses from the first.
     """
 
-    def __init__(self, loop: Any, second: set[Operation], accumulators: list[int], pingpong: bool) -> None:
+    def __init__(self, loop: CountedLoop, second: set[Operation], accumulators: list[int], pingpong: bool) -> None:
         *ops, self.end = loop.body
         self.loop, self.accumulators, self.with_pingpong = loop, accumulators, pingpong
         self.first = [op for op in ops if op not in second]
@@ -194,7 +194,7 @@ def assembly(b: Builder, text: str, group: Value) -> Operation:
     return b.insert(ttg.InlineAsm(text, "r,~{memory}", False, [group], result=[]))
 
 
-def overlap_of(loop: Any, loads: set[Operation], pingpong: bool) -> Overlap | None:
+def overlap_of(loop: CountedLoop, loads: set[Operation], pingpong: bool) -> Overlap | None:
     """The stages of a loop, if overlapping them is legal and pays; `pingpong` for two warp groups."""
     body = loop.body
     for op in body:

@@ -41,7 +41,7 @@ class Producer(PartitionEmitter):
     def is_rebuilt(self, op: Any) -> bool:
         return op in self.slice.ops
 
-    def carried(self, loop: Any) -> list[int]:
+    def carried(self, loop: CountedLoop) -> list[int]:
         return sorted(self.slice.carried.get(loop, ()))
 
     def yielded(self, branch: Any) -> list[int]:

@@ -103,7 +103,7 @@ class Slice:
         if value.index:
             self._carried(loop, value.index - 1)
 
-    def _carried(self, loop: Any, i: int) -> None:
+    def _carried(self, loop: CountedLoop, i: int) -> None:
         self.carried.setdefault(loop, set()).add(i)
         for value in (loop.init_args[i], loop.yielded[i], loop.iter_args[i], loop.results[i]):
             self._need(value)
