@@ -271,7 +271,8 @@ class _Conversion:
                 self.result(op, follows)
 
     def dot(self, op: Any) -> None:
-        """Each thread a square of the result, as large as there are elements for; operands as products need them."""
+        """A square tile of the result per thread, as large as the elements allow; dot operand layouts for the
+        operands."""
         self.plain_operands(op)
         o = self.options
         shape = op.results[0].type.shape

@@ -101,7 +101,7 @@ def _to_odd(s: Array, error: Array) -> Array:
 
 
 def fma_odd(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c rounded to odd, for float64 arrays whose products are exact (factors of at most 26 bits)."""
+    """a * b + c rounded to odd, for float64 arrays that multiply exactly (factors of at most 26 bits)."""
     return add_odd(a * b, c)
 
 
@@ -118,7 +118,7 @@ def fma32(a: Any, b: Any, c: Any) -> Array:
 
 
 def _two_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """Dekker's product: a * b = high + low exactly, where nothing overflows or underflows."""
+    """Dekker's multiplication: a * b = high + low exactly, where nothing overflows or underflows."""
     high = a * b
     split = 134217729.0
     x, y = a * split, b * split

@@ -142,7 +142,7 @@ class ErrorRecord:
 def pack_arguments(*values: int | float | tuple[str, float]) -> bytearray:
     """Argument slots for `values`: an int as 64 bits, a float as f32 bits, ("f64", x) as f64 bits.
 
-    Meant for tests and tools; the runtime has its own, specialized to a kernel's signature.
+    For tests and tools; the runtime uses one specialized to a kernel's signature.
     """
     slots = bytearray()
     for value in values:

@@ -12,7 +12,7 @@ Matrix Multiplication", 2008). What it reads must be laid out for it:
 - acc: row-major `[M][acc_row_stride]` (N by default), updated in place.
 
 `kpack` consecutive K elements are multiplied and added by one instruction (pairs of 16-bit integers or bf16 numbers);
-K is padded to a multiple of it with zeros (`k_padded`), by whoever fills the buffers.
+K is padded to a multiple of it with zeros (`k_padded`), by the code that fills the buffers.
 
 Operands are converted to `compute_type` while they are packed: f16, bf16 and tf32 are multiplied as f32 (exact
 products, f32 sums), 8-bit integers as 16-bit pairs, summed exactly in 32 bits, wrapping. Machines with AMX multiply
@@ -175,7 +175,7 @@ def plan_dot(
 
     Types: f64; f32, tf32, f16, bf16 (any mix) with acc f32; i8, u8, i16 with acc i32; i32. `allow_bf16_pairs` uses
     the bf16 dot product where both operands are bf16 and the target has it: twice as fast, but it flushes denormals
-    and rounds odd and even products apart. `a_in_place` reads A through a pointer and a distance of rows in
+    and rounds odd and even elements of K separately. `a_in_place` reads A through a pointer and a distance of rows in
     bytes that each call gives; its elements must be of `compute_type`, and K must not need padding. `tile` = (rows,
     columns) overrides the choice of register tile.
     Raises ValueError for sizes below 1 or types that cannot be multiplied.
@@ -236,7 +236,7 @@ def _choose_step(
 
 
 # Rows x vectors of accumulators by size of the register file. Measured 2026-11 on Zen 5 (GFLOP/s of the whole blocked
-# 1024^3 product, BM x BN x BK = 128x128x64): AVX-512 8x2 222, 12x2 221, 14x2 220, 8x3 219, 6x4 210, 16x1 206;
+# 1024^3 matmul, BM x BN x BK = 128x128x64): AVX-512 8x2 222, 12x2 221, 14x2 220, 8x3 219, 6x4 210, 16x1 206;
 # AVX2 6x2 119, 4x3 115, 5x2 115, 2x4 107, 4x2 106, 8x1 102. More accumulators than two FMA units can keep in flight
 # (2 x 4 cycles) buy nothing, and 8 rows divide the powers of two that tiles are made of.
 _TILES = {32: (8, 2), 16: (6, 2)}
@@ -246,11 +246,11 @@ def _choose_tile(target: CPUFeatures, m: int, n: int, lanes: int) -> tuple[int, 
     """(rows, columns) of accumulators: the measured best, stretched along the other side where M or N is short."""
     registers = 32 if target.vector_registers >= 32 else 16
     rows, vectors = _TILES[registers]
-    room = rows * vectors
+    accumulators = rows * vectors
     if m < rows:
         rows = m
-        vectors = room // rows
+        vectors = accumulators // rows
     vectors = min(vectors, max(1, n // lanes), 8)
     if vectors == 1:
-        rows = min(m, room)
+        rows = min(m, accumulators)
     return rows, vectors * lanes

@@ -9,7 +9,7 @@ __all__ = ["Loop", "Panel", "Step", "function_text", "offset"]
 
 _LLVM = {"f64": "double", "f32": "float", "bf16": "bfloat", "i8": "i8", "i16": "i16", "i32": "i32"}
 _BYTES = {"f64": 8, "f32": 4, "bf16": 2, "i8": 1, "i16": 2, "i32": 4}
-_UNROLL = 2  # steps of K in one turn of the loop: 3 % faster than 1 in a whole product, as fast as 4, half the text
+_UNROLL = 2  # steps of K per loop iteration: 3 % faster than 1 in a whole matmul, as fast as 4, half the code
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Step:
         return self._pairs(e, acc, a, b, lanes)
 
     def _pairs(self, e: Emitter, acc: str, a: str, b: str, lanes: int) -> str:
-        """The sum of neighbouring products; on machines with VNNI, LLVM makes vpdpwssd of the sum with `acc`."""
+        """The pairwise dot product; on machines with VNNI, LLVM makes vpdpwssd of the sum with `acc`."""
         if self.instruction == "pmaddwd" and lanes in _PMADDWD:
             p, v = self.packed(lanes), self.vector(lanes)
             return e.op(f"add {v} {acc}, {e.op(f'call {v} {_PMADDWD[lanes]}({p} {a}, {p} {b})')}")

@@ -76,7 +76,7 @@ def _intrinsic(e: FunctionContext, op: Any) -> None:
 def _fma_to_odd(e: FunctionContext, ty: Type, a: str, b: str, c: str) -> str:
     """a * b + c of bf16 as f64, rounded to odd: terms may be further apart than its 53 bits, and a tie is then none.
 
-    The product is exact, and so is what the sum loses (Knuth's sum of two).
+    The multiplication is exact, and so is the error of the addition (Knuth's sum of two).
     """
     double, int_type, mask = (llvm_type(with_element(ty, x)) for x in (f64, i64, i1))
     product = e.op(f"fmul {double} {a}, {b}")

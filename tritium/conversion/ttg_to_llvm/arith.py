@@ -101,7 +101,7 @@ def _unsigned(e: FunctionContext, like: Value, a: str, b: str) -> tuple[str, str
 
 
 def _signed(e: FunctionContext, like: Value, a: str, b: str) -> tuple[str, str]:
-    """Of the sizes, with the sign put back: the chip divides no other way, and -2^31 / -1 needs no test."""
+    """Divide the magnitudes and restore the sign: the hardware does the same, and -2^31 / -1 needs no test."""
     ty, suffix = llvm_type(like.type), mangled(like.type)
     sizes = [e.call(ty, f"llvm.abs.{suffix}", (ty, v), ("i1", "false")) for v in (a, b)]
     quotient, rest = _unsigned(e, like, *sizes)
@@ -135,7 +135,7 @@ def _rounded_division(e: FunctionContext, op: Any) -> None:
 
 @lowers(*SHIFTS)
 def _shift(e: FunctionContext, op: Any) -> None:
-    """Everything is shifted out by the width or more: what the chip does by itself, too."""
+    """A shift by the width or more gives 0 (or the sign), as in hardware."""
     name, ty, width = SHIFTS[type(op)], llvm_type(op.result.type), bit_width(op.result.type)
     least = f"llvm.umin.{mangled(op.result.type)}"
     short = shift_amount(op.rhs, width) is not None
@@ -188,7 +188,7 @@ def _mulhi(e: FunctionContext, op: tt.MulhiUI) -> None:
 
 
 def _has_other_half(op: Any, other: type[Operation]) -> bool:
-    """Whether both halves of a product of 32-bit elements are asked for in one block, as by random numbers.
+    """Whether both halves of a 32-bit multiplication are used in one block, as by random numbers.
 
     Scalars are left to LLVM: the same in all threads, they are computed once a warp.
     """
@@ -205,8 +205,8 @@ def _has_other_half(op: Any, other: type[Operation]) -> bool:
 def _halves(e: FunctionContext, a: str, b: str) -> tuple[str, str]:
     """The lower and the upper half of a * b, by one multiplication.
 
-    LLVM takes a 64-bit product of which it sees both halves for two of 32 bits, and ptxas leaves it at that: 18 % more
-    instructions in a dropout with Philox (ptxas 13.0, sm_90, 2026-11). Hence PTX.
+    LLVM splits a 64-bit multiplication with both halves used into two of 32 bits, and ptxas leaves it at that: 18 %
+    more instructions in a dropout with Philox (ptxas 13.0, sm_90, 2026-11). Hence PTX.
     """
     a, b = sorted((a, b), key=lambda v: (not v.startswith("%"), v))
     key = f"both halves of {a} * {b}"

@@ -2,7 +2,7 @@
 
 Floats become integers towards zero; what is out of range becomes the nearest integer there is, and NaN becomes 0, as
 on CPUs. (Triton leaves that to LLVM, for which such a result may be anything.) Integers become bf16 with one rounding:
-the chip's own from sm_90 on.
+the hardware's from sm_90 on.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _integer_to_float(e: FunctionContext, op: Any) -> None:
 
 # -- floats to integers -------------------------------------------------------------------------------------------
 
-_TO_INTEGER = {  # (source, with a sign, bits): what the chip does is defined for all numbers
+_TO_INTEGER = {  # (source, with a sign, bits): hardware conversions are defined for all inputs
     ("f32", True, 32): "llvm.nvvm.f2i.rz",
     ("f32", False, 32): "llvm.nvvm.f2ui.rz",
     ("f32", True, 64): "llvm.nvvm.f2ll.rz",

@@ -66,7 +66,7 @@ class CombineRegion:
     def alike(self, left: Row, right: Row) -> Row:
         """The region applied to rows that another lane has the other way round: with the same bits in both.
 
-        Nothing is fused with what made a row: of a sum of two products each lane would fuse its own.
+        Nothing is contracted with the producer of a row: lanes would contract differently.
         """
         module = self.e.module
         fusion, module.fusion = module.fusion, False

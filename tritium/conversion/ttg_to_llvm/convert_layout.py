@@ -5,7 +5,7 @@ bits. Else elements are stored to the scratch of the operation and loaded again,
 
     store round 0; wait; load round 0; wait; store round 1; wait; load round 1
 
-where waiting is for the threads of the warp, the block, or the cluster, whoever passes elements to each other. What
+where a barrier synchronizes the threads of the warp, the CTA, or the cluster that exchange elements. What
 goes to global memory next is stored by round, too: the memory is at work while the next round waits.
 """
 

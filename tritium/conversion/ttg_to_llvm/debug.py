@@ -139,8 +139,8 @@ def _promoted(e: FunctionContext, value: str, ty: Type, hexadecimal: bool, signe
 def _among(e: FunctionContext, ty: Type, indices: Sequence[str], shape: Sequence[int]) -> str | None:
     """An i1: is the element at `indices` of a padded tile one of `shape`? None where all are."""
     found: str | None = None
-    for index, size, room in zip(indices, shape, shape_of(ty)):
-        if size != room:
+    for index, size, extent in zip(indices, shape, shape_of(ty)):
+        if size != extent:
             below = e.op(f"icmp ult i32 {index}, {size}")
             found = below if found is None else e.op(f"and i1 {found}, {below}")
     return found

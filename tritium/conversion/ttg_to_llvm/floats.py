@@ -1,7 +1,7 @@
 """Arithmetic on floats, register by register.
 
-Sums and products may become one fused operation where the options allow it. f32 is divided to within two units in the
-last place, as Triton does (`tt.precise_divf` rounds correctly); so are f16 and bf16, in f32.
+Additions and multiplications may be contracted to FMAs where the options allow it. f32 is divided to within two units
+in the last place, as Triton does (`tt.precise_divf` rounds correctly); so are f16 and bf16, in f32.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def _min_max(e: FunctionContext, op: Any) -> None:
 
 
 def _without_minimum(e: FunctionContext, ty: Type) -> bool:
-    """Whether the chip has no minimum of floats of 16 bits."""
+    """Whether the target lacks a minimum of 16-bit floats."""
     return e.module.capability < 80 and bit_width(ty) == 16
 
 

@@ -2,7 +2,7 @@
 
 e2m1 has a sign, two bits of exponent with bias 1 and one of mantissa. Its three low bits are those at which an f16 has
 the lowest of its exponent and the highest of its mantissa: put there, they are the number divided by 2 ** 14, exactly,
-small ones without a leading one too. A product sets that right.
+small ones without a leading one too. A multiplication corrects that.
 
     0 01 1  (1.5)    =>    f16 0 00001 1000000000    *  2 ** 14    =    1.5
 """

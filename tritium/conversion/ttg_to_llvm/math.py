@@ -1,6 +1,6 @@
-"""Functions of the math dialect: an instruction of the chip, or a function of libdevice.
+"""Functions of the math dialect: hardware instructions or functions of libdevice.
 
-exp of f32 is 2 ** (x * log2(e)) with the chip's instruction, as Triton's is; the rest is as accurate as libdevice.
+exp of f32 is 2 ** (x * log2(e)) with the hardware instruction, as Triton's is; the rest is as accurate as libdevice.
 Floats of 16 bits are computed in f32 and rounded.
 """
 
@@ -56,7 +56,7 @@ def _intrinsic(e: FunctionContext, op: Any) -> None:
 
 
 def _fuses(e: FunctionContext, ty: Any) -> bool:
-    """Whether the chip has a fused multiply-add of this type."""
+    """Whether the target has an FMA of this type."""
     return element_type(ty) is f16 or e.module.capability >= 80
 
 

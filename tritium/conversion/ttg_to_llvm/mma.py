@@ -171,7 +171,7 @@ class _Writer:
             groups.append("{" + ", ".join(f"${i}" for i in range(at, at + count)) + "}")
             at += count
         kind = "d" if self.register == "double" else "r"
-        # The sums stay in their registers: chosen apart, ptxas moves hundreds of them in a loop of many products.
+        # Accumulators stay in their registers: without this, ptxas moves hundreds of them in a loop of many MMAs.
         constraints = ",".join([f"={self.constraint}"] * n + [kind] * (len(a) + len(b)) + [str(i) for i in range(n)])
         taken = "double" if kind == "d" else "i32"
         operands = [(taken, v) for v in (*a, *b)] + [(self.register, v) for v in c]
@@ -180,7 +180,7 @@ class _Writer:
         return self.sums_out(e.fields(struct, out, n))
 
     def name(self) -> str:
-        """`mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`. What is added to a product of integers wraps around, as
+        """`mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`. Integer accumulation wraps around, as
         with `wgmma` and everywhere else; sums from zero cannot, and have Triton's name."""
         a, b, d = self.op.a.type.element, self.op.b.type.element, _PTX_RESULT[str(self.result)]
         shape = f"m{self.shape.rows}n8k{self.shape.depth}"

@@ -43,7 +43,7 @@ _SCRATCH = (f"ptr addrspace(1) {GLOBAL_SCRATCH}", "ptr addrspace(1) %profile_scr
 
 @lowers(CountedLoop)
 def _for(e: FunctionContext, op: CountedLoop) -> None:
-    """A loop whose products go on into its next iteration waits for the last ones where it ends.
+    """A loop that keeps WGMMAs in flight across iterations waits for the last ones where it ends.
 
     ptxas does not see that they are waited for where the way past the loop comes in between, and waits for each of them
     (C7514: 256 x 128 by eight warps).
@@ -125,7 +125,7 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
 
 
 def _alignment_of(context: ModuleContext) -> int:
-    """Of all shared memory: from sm_90 on that of what wgmma and the copy engine read in rows of 128 bytes."""
+    """The alignment of shared memory: from sm_90 on that of 128-byte rows read by wgmma and TMA."""
     return SHARED_ALIGNMENT if context.capability >= 90 or context.high_register_pressure else 16
 
 
@@ -186,7 +186,7 @@ _BY_VALUE = f' byval([{DESCRIPTOR_BYTES} x i8]) align 64 "nvvm.grid_constant"'
 def _attributes(e: FunctionContext, func: tt.Func, i: int, arg: Value) -> str:
     """What the specialization knows of a pointer, so that LLVM and the reader of the PTX know it too.
 
-    A descriptor is a parameter itself: the copy engine reads it where the launch has put it.
+    A descriptor is passed by value: TMA reads it from parameter memory.
     """
     if isinstance(arg.type, TensorDescType) and e.is_kernel:
         if e.module.capability < 90:

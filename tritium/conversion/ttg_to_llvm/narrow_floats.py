@@ -1,4 +1,4 @@
-"""8-bit floats on NVIDIA GPUs: `cvt` where the chip has it, integer arithmetic (`llvm.small_floats`) where not.
+"""8-bit floats on NVIDIA GPUs: `cvt` where the target has it, else integer arithmetic (`llvm.small_floats`).
 
 | conversion | sm_89 and later | before |
 |---|---|---|
@@ -28,7 +28,7 @@ from .types import llvm_type
 
 __all__ = ["convert_small_floats", "small_float_cast"]
 
-#: The first chip with conversions of 8-bit floats: Ada.
+#: The first capability with conversions of 8-bit floats: Ada.
 NATIVE = 89
 _PTX = {"f8E5M2": "e5m2", "f8E4M3FN": "e4m3"}
 #: Names, since the numbers of the two dialects' modes overlap.

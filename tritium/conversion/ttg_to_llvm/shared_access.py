@@ -37,7 +37,7 @@ __all__ = [
 
 SHARED = "ptr addrspace(3)"
 Gaps = Sequence[tuple[int, int]]
-"""(interval, padding) in bytes: so many bytes of room behind each interval."""
+"""(interval, padding) in bytes: padding after each interval."""
 
 
 class Addresses:

@@ -6,7 +6,7 @@
     ttng.tensormap_fenceproxy_acquire %at         the warp: fence.proxy.tensormap::generic.acquire.gpu; then all wait
 
 Those of a run (`analysis/tensormaps`) are made by as many warps at the same time, and all wait once; descriptors that
-differ in addresses and sizes only by the same instructions, with values that each warp selects. The copy engine
+differ in addresses and sizes only by the same instructions, with values that each warp selects. TMA
 reads descriptors through a proxy of its own, which the fences bring up to date (PTX ISA 8.7, sections 8.5 and
 9.7.9.27). A fence is followed by an empty group of copies: ptxas (up to 13.0) lets later copies overtake it otherwise.
 """
@@ -168,7 +168,7 @@ def _publish(e: FunctionContext, group: list[Any], at: str, alike: _Alike) -> No
 def _stop_where_odd(e: FunctionContext, group: list[Any], base: str, alike: _Alike) -> None:
     """Stop the kernel where tensor or rows begin inside of 16 bytes: the engine would drop the rest of the address.
 
-    Not an assertion, which would be a call: products by warp groups do not overlap in functions with calls.
+    Not an assertion, which would be a call: WGMMAs are serialized in functions with calls.
     """
     rows = [([op.global_address for op in group], base)]
     for row in zip(*(op.global_stride for op in group)):

@@ -26,7 +26,7 @@ warps of all blocks meet where the operation begins, so that each may use the ot
 that and in the regions nothing can wait for the cluster, behind it the kernel's own warps can (warps that have ended
 count as having come); so the operation stands alone at the top of its kernel there.
 
-**Captures** are computed again by the workers, or come through shared memory (`analysis/captures`): one thread writes
+**Captures** are rematerialized by the workers, or come through shared memory (`analysis/captures`): one thread writes
 them before all meet.
 
 **Registers** move by whole warp groups (`actualRegisters`); who gives them does so before it waits for anybody, so that

@@ -69,8 +69,8 @@ def with_carry(machine: MachineState, i: Instruction) -> Step:
     return run
 
 
-def high_product(a: Any, b: Any, type_: Type) -> Any:
-    """The upper half of the product."""
+def multiply_high(a: Any, b: Any, type_: Type) -> Any:
+    """The upper half of the multiplication."""
     if type_.bits < 64:
         wide = double(type_).dtype
         return np.right_shift(np.multiply(a, b, dtype=wide), wide.type(type_.bits))
@@ -87,7 +87,7 @@ def high_product(a: Any, b: Any, type_: Type) -> Any:
 
 @emulates("madc")
 def multiply_with_carry(machine: MachineState, i: Instruction) -> Step:
-    """mad.cc and madc: the product's low or high half, added in extended precision."""
+    """mad.cc and madc: the low or high half of a multiplication, added in extended precision."""
     only(i, "lo", "hi", "cc")
     type_ = last_type(i)
     target, (a, b, c) = operands(machine, i, type_)
@@ -95,7 +95,7 @@ def multiply_with_carry(machine: MachineState, i: Instruction) -> Step:
     high, reads, writes = "hi" in i.modifiers, i.opcode == "madc", "cc" in i.modifiers
 
     def run(mask: Any) -> None:
-        half = high_product(a, b, type_).astype(type_.dtype) if high else np.multiply(a, b)
+        half = multiply_high(a, b, type_).astype(type_.dtype) if high else np.multiply(a, b)
         x, y = np.atleast_1d(half).view(unsigned), np.atleast_1d(c).view(unsigned)
         first = carry.astype(unsigned) if reads else unsigned.type(0)
         partial = x + y
@@ -129,10 +129,12 @@ def multiply(machine: MachineState, i: Instruction) -> Step:
     if "hi" in i.modifiers:
         if "sat" in i.modifiers:
             low, high = -(1 << 31), (1 << 31) - 1
-            return assign(target, lambda: np.clip(np.add(high_product(a, b, type_), addend, dtype=np.int64), low, high))
+            return assign(
+                target, lambda: np.clip(np.add(multiply_high(a, b, type_), addend, dtype=np.int64), low, high)
+            )
         if addend is None:
-            return assign(target, lambda: high_product(a, b, type_))
-        return assign(target, lambda: np.add(high_product(a, b, type_).astype(type_.dtype), addend))
+            return assign(target, lambda: multiply_high(a, b, type_))
+        return assign(target, lambda: np.add(multiply_high(a, b, type_).astype(type_.dtype), addend))
     if addend is None:
         return ufunc(np.multiply, target, a, b)
     return assign(target, lambda: np.add(np.multiply(a, b), addend))
@@ -140,7 +142,7 @@ def multiply(machine: MachineState, i: Instruction) -> Step:
 
 @emulates("mul24", "mad24")
 def multiply24(machine: MachineState, i: Instruction) -> Step:
-    """Products of the lower 24 bits: the lower or upper 32 of 48 bits."""
+    """Multiplication of the lower 24 bits: the lower or upper 32 of 48 bits."""
     only(i, "lo", "hi")
     type_ = last_type(i)
     target, (a, b, *rest) = operands(machine, i, type_)
@@ -222,7 +224,7 @@ def sum_of_difference(machine: MachineState, i: Instruction) -> Step:
 
 @emulates("dp4a", "dp2a")
 def dot_product(machine: MachineState, i: Instruction) -> Step:
-    """c + the products of four bytes with four bytes, or of two halves with two of four bytes."""
+    """c + the dot product of four bytes with four bytes, or of two halves with two of four bytes."""
     only(i, "lo", "hi")
     types = types_of(i.modifiers)
     if len(types) != 2:

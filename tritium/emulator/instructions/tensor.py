@@ -5,8 +5,9 @@ columns from (n % 4) * e on (4e columns further with every second register of A,
 columns from (n % 4) * 2 on, 8 rows further with every second pair. (PTX ISA, "Warp Level Matrix Multiply-Accumulate
 Instructions".)
 
-Products of f16, bf16, tf32 and 8-bit numbers are added in float64 and rounded once to the accumulator's format. The
-hardware adds with fewer digits, in an order that it does not tell: results differ from its in the last places.
+f16, bf16, tf32 and 8-bit numbers are multiplied and accumulated in float64 and rounded once to the accumulator's
+format. The hardware adds with fewer digits, in an order that it does not tell: results differ from its in the last
+places.
 """
 
 from __future__ import annotations
