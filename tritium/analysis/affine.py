@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..dialects import arith, tt
-from ..ir import IndexType, IntegerType, TensorType, Type, Value, element_type, i64
+from ..ir import IndexType, IntegerType, TensorType, Type, Value, element_type, i64, shape_of
 from ..support.dataclasses import dataclass
 
 __all__ = ["AffineForm", "Affinity", "Cast", "Leaf", "Num", "Product", "Remainder", "Sum", "Sym", "add", "mul"]
@@ -256,7 +256,7 @@ def _broadcast(a: Affinity, op: tt.Broadcast, ty: TensorType) -> AffineForm | No
     f = a.of(op.src)
     if f is None:
         return None
-    strides = tuple(ZERO if n == 1 else s for n, s in zip(op.src.type.shape, f.strides))
+    strides = tuple(ZERO if n == 1 else s for n, s in zip(shape_of(op.src.type), f.strides))
     return AffineForm(f.base, strides, f.type, f.pointer)
 
 
@@ -272,7 +272,7 @@ def _reshape(a: Affinity, op: tt.Reshape, ty: TensorType) -> AffineForm | None:
     f = a.of(op.src)
     if f is None:
         return None
-    real = [s for n, s in zip(op.src.type.shape, f.strides) if n > 1]
+    real = [s for n, s in zip(shape_of(op.src.type), f.strides) if n > 1]
     if len(real) > 1:
         return AffineForm(f.base, (ZERO,) * ty.rank, f.type, f.pointer) if f.uniform else None
     step = real[0] if real else ZERO

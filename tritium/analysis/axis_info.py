@@ -27,7 +27,7 @@ A sparse forward dataflow analysis, optimistic around loops (`dataflow`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import gcd
 from typing import Any
 
@@ -165,7 +165,8 @@ def _hinted(info: AxisInfo, attributes: Any) -> AxisInfo:
     given = [_hint(attribute, info.rank) for attribute in hints]
     if not any(given):
         return info
-    parts = []
+    parts: list[Sequence[int]] = []
     for known, said in zip((info.contiguity, info.divisibility, info.constancy), given):
         parts.append(known if said is None else [max(k, power_of(s)) for k, s in zip(known, said)])
-    return AxisInfo(*parts, info.constant, info.nonnegative, info.shifted)
+    contiguity, divisibility, constancy = parts
+    return AxisInfo(contiguity, divisibility, constancy, info.constant, info.nonnegative, info.shifted)

@@ -54,7 +54,7 @@ def _groups(a: AxisInfo, b: AxisInfo) -> list[int]:
     return [gcd(x, y) for x, y in zip(a.constancy, b.constancy)]
 
 
-def _folded(op: Any, a: AxisInfo, b: AxisInfo, fold: Callable[[int, int], int]) -> AxisInfo | None:
+def _folded(op: Any, fold: Callable[[int, int], int], a: AxisInfo, b: AxisInfo) -> AxisInfo | None:
     if a.constant is None or b.constant is None:
         return None
     ty = op.results[0].type
@@ -66,7 +66,7 @@ def _signs(*facts: AxisInfo) -> tuple[bool, bool]:
     return all(f.nonnegative for f in facts), any(f.shifted for f in facts)
 
 
-def _sum(a: AxisInfo, b: AxisInfo, scale: int = 1) -> AxisInfo:
+def _sum(a: AxisInfo, b: AxisInfo, *, scale: int = 1) -> AxisInfo:
     """a + scale * b: contiguous where one operand is contiguous and the other constant."""
     contiguity, divisibility = [], []
     for i in range(a.rank):
@@ -117,12 +117,12 @@ def _index(op: Any) -> AxisInfo:
 
 @rule(arith.AddI)
 def _add(op: Any, *known: AxisInfo) -> AxisInfo:
-    return _folded(op, *known, lambda x, y: x + y) or _sum(*known)
+    return _folded(op, lambda x, y: x + y, *known) or _sum(*known)
 
 
 @rule(arith.SubI)
 def _sub(op: Any, *known: AxisInfo) -> AxisInfo:
-    return _folded(op, *known, lambda x, y: x - y) or _difference(*known)
+    return _folded(op, lambda x, y: x - y, *known) or _difference(*known)
 
 
 @rule(tt.AddPtr)
@@ -133,7 +133,7 @@ def _add_pointer(op: Any, *known: AxisInfo) -> AxisInfo:
 @rule(arith.MulI)
 def _mul(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
     """a * b: a where b is 1; otherwise not contiguous, with the divisors of both operands multiplied."""
-    folded = _folded(op, a, b, lambda x, y: x * y)
+    folded = _folded(op, lambda x, y: x * y, a, b)
     if folded is not None:
         return folded
     if a.constant == 1 or b.constant == 1:
@@ -207,7 +207,7 @@ def _divide(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
     if b.constant == 0:
         return unknown(op.results[0].type)
     if a.nonnegative and b.nonnegative:
-        folded = _folded(op, a, b, lambda x, y: x // y)
+        folded = _folded(op, lambda x, y: x // y, a, b)
         if folded is not None:
             return folded
     if not a.shifted or op.__class__ is not arith.DivSI or b.constant == 1:
@@ -225,7 +225,7 @@ def _divide(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
 def _shift_right(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
     if b.constant is not None and 0 <= b.constant < 62 and (not a.shifted or op.__class__ is arith.ShRSI):
         divisor = constant(1 << b.constant, op.operands[1].type)
-        folded = _folded(op, a, divisor, lambda x, y: x // y) if a.nonnegative else None
+        folded = _folded(op, lambda x, y: x // y, a, divisor) if a.nonnegative else None
         return folded or _quotient(a, divisor)
     return _elementwise(op, [a, b])
 
@@ -245,7 +245,7 @@ def _rem(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
     if b.constant == 1:
         return constant(0, op.results[0].type)
     if b.constant != 0 and (not a.shifted or op.__class__ is arith.RemUI):
-        folded = _folded(op, a, b, lambda x, y: x % y) if a.nonnegative and b.nonnegative else None
+        folded = _folded(op, lambda x, y: x % y, a, b) if a.nonnegative and b.nonnegative else None
         return folded or _remainder(a, b, a.nonnegative, _is_nonzero(op.operands[1]))
     return _elementwise(op, [a, b], divisible=True)
 
@@ -270,7 +270,7 @@ def _elementwise(op: Any, known: Sequence[AxisInfo], divisible: bool = False) ->
 @rule(arith.MaxSI, arith.MinSI, arith.MaxUI, arith.MinUI)
 def _extreme(op: Any, *known: AxisInfo) -> AxisInfo:
     if op.__class__ in (arith.MaxSI, arith.MinSI):
-        folded = _folded(op, *known, max if op.__class__ is arith.MaxSI else min)
+        folded = _folded(op, max if op.__class__ is arith.MaxSI else min, *known)
         if folded is not None:
             return folded
     # Of two that rise together, one is the greater all along.
@@ -283,7 +283,7 @@ def _extreme(op: Any, *known: AxisInfo) -> AxisInfo:
 @rule(arith.AndI)
 def _and(op: Any, a: AxisInfo, b: AxisInfo) -> AxisInfo:
     """x & (2^k - 1) is x mod 2^k for any sign; trailing zeros of either operand are trailing zeros of the result."""
-    folded = _folded(op, a, b, lambda x, y: x & y)
+    folded = _folded(op, lambda x, y: x & y, a, b)
     if folded is not None:
         return folded
     mask, rest = (b.constant, a) if b.constant is not None else (a.constant, b)

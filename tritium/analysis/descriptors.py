@@ -279,9 +279,10 @@ def _column(op: Any, value: Value, facts: _Facts) -> Iterator[str]:
 
     Measured on an H200, 2026-11: otherwise an illegal instruction; the PTX ISA does not specify it.
     """
+    user: Operation = op
     if isinstance(op, DescriptorAccess):
         column = op.offsets[-1]
         bytes_each = value.type.block.element.width // 8  # type: ignore[attr-defined]
-        if facts.divisor(op, column) * bytes_each % MIN_ROW_BYTES:
+        if facts.divisor(user, column) * bytes_each % MIN_ROW_BYTES:
             multiple = MIN_ROW_BYTES // bytes_each
             yield f"the last offset is not known to be a multiple of {multiple} (tl.multiple_of says so)"

@@ -80,6 +80,7 @@ def _by_terms(x: Value, y: Value) -> int | None:
     terms: dict[Value | None, int] = {}
     _add_terms(x, 1, terms, _DEPTH)
     _add_terms(y, -1, terms, _DEPTH)
+    assert isinstance(x.type, IntegerType)
     modulus = 1 << x.type.width
     number = terms.pop(None, 0) % modulus
     return None if any(factor % modulus for factor in terms.values()) else number
@@ -108,8 +109,10 @@ def _scaled(op: Any) -> tuple[Value, int] | None:
         for value, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
             if (number := _number(other)) is not None:
                 return value, number
-    if op.__class__ is arith.ShLI and (number := _number(op.rhs)) is not None and 0 <= number < op.lhs.type.width:
-        return op.lhs, 1 << number
+    if isinstance(op, arith.ShLI) and (number := _number(op.rhs)) is not None:
+        ty = op.lhs.type
+        if isinstance(ty, IntegerType) and 0 <= number < ty.width:
+            return op.lhs, 1 << number
     return None
 
 
@@ -119,14 +122,16 @@ def _scaled(op: Any) -> tuple[Value, int] | None:
 def _rounded(value: Value) -> tuple[Value, int] | None:
     """The value that was rounded toward zero or down to a multiple of k; and k."""
     op: Any = value.defining_op
-    found = None
+    found: tuple[Value, int | None] | None = None
     if (scaled := _scaled(op)) is not None:
         found = _undivided(*scaled)
     elif op.__class__ is arith.SubI and (rest := op.rhs.defining_op).__class__ is arith.RemSI and rest.lhs is op.lhs:
         found = op.lhs, _number(rest.rhs)
     elif op.__class__ is arith.AndI and (mask := _number(op.rhs)) is not None and _is_power_of_two(-mask):
         found = op.lhs, -mask
-    return found if found is not None and found[1] is not None and found[1] > 0 else None
+    if found is None or found[1] is None or found[1] <= 0:
+        return None
+    return found[0], found[1]
 
 
 def _undivided(quotient: Value, k: int) -> tuple[Value, int] | None:

@@ -25,6 +25,7 @@ from ..ir import (
     MemoryAccess,
     Op,
     Operand,
+    OptionalI32,
     OptionalOperand,
     Result,
     Type,
@@ -412,9 +413,9 @@ class MemoryCounterWait(
 ):
     """Wait until at most so many loads, stores and accesses of shared memory have not finished."""
 
-    load: I32 = None
-    store: I32 = None
-    ds: I32 = None
+    load: OptionalI32 = None
+    store: OptionalI32 = None
+    ds: OptionalI32 = None
 
 
 # -- barriers -----------------------------------------------------------------------------------------------------

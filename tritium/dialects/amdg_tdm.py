@@ -22,6 +22,7 @@ from ..ir import (
     I32Array,
     Op,
     Operand,
+    OptionalI32,
     OptionalOperand,
     OptionalResult,
     Result,
@@ -135,7 +136,7 @@ class AsyncTDMCopyGlobalToLocal(
     pred: OptionalOperand
     indices: VariadicOperand
     cachePolicy: AnyAttr = None
-    warp_used_hint: I32 = None
+    warp_used_hint: OptionalI32 = None
     token: Result
 
 
@@ -272,7 +273,7 @@ class TDMPrefetch(
     indices: VariadicOperand
     pred: Operand
     speculative: Bool
-    returnOffsets: Flag = None
+    returnOffsets: Flag = False
     maybeOffsets: OptionalResult
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ..ir import (
     COMMUTATIVE,
@@ -48,11 +48,10 @@ from .arith_casts import (
     TruncI,
     UIToFP,
 )
-from .arith_flags import OverflowField, RoundingMode
+from .arith_flags import FastMathField, OverflowField, RoundingMode
 from .arith_floats import (
     AddF,
     DivF,
-    FastMathField,
     MaximumF,
     MaxNumF,
     MinimumF,
@@ -168,8 +167,8 @@ class CmpFPredicate(enum.IntEnum):
     true = 15
 
 
-CmpIField = enum_field(CmpIPredicate, i64)
-CmpFField = enum_field(CmpFPredicate, i64)
+CmpIField = Annotated[CmpIPredicate, enum_field(CmpIPredicate, i64)]
+CmpFField = Annotated[CmpFPredicate, enum_field(CmpFPredicate, i64)]
 NUMBERS = (IntegerAttr, FloatAttr, DenseElementsAttr)
 """The attributes that `arith.constant` may have for its value."""
 
@@ -281,7 +280,7 @@ class DivSI(Op, name="arith.divsi", traits=_BINARY | TRAPS, assembly=_EXACT):
 
     lhs: Operand
     rhs: Operand
-    isExact: Flag = None
+    isExact: Flag = False
     result: Result
 
 
@@ -292,7 +291,7 @@ class DivUI(Op, name="arith.divui", traits=_BINARY | TRAPS, assembly=_EXACT):
 
     lhs: Operand
     rhs: Operand
-    isExact: Flag = None
+    isExact: Flag = False
     result: Result
 
 
@@ -394,7 +393,7 @@ class ShRSI(Op, name="arith.shrsi", traits=_BINARY, assembly=_EXACT):
 
     lhs: Operand
     rhs: Operand
-    isExact: Flag = None
+    isExact: Flag = False
     result: Result
 
 
@@ -405,7 +404,7 @@ class ShRUI(Op, name="arith.shrui", traits=_BINARY, assembly=_EXACT):
 
     lhs: Operand
     rhs: Operand
-    isExact: Flag = None
+    isExact: Flag = False
     result: Result
 
 

@@ -45,7 +45,7 @@ class ExtUI(
     verify_op = extend.integers
 
     in_: Operand
-    nonNeg: Flag = None
+    nonNeg: Flag = False
     out: Result
 
 
@@ -115,7 +115,7 @@ class UIToFP(
     verify_op = integers_to_floats
 
     in_: Operand
-    nonNeg: Flag = None
+    nonNeg: Flag = False
     out: Result
 
 
@@ -166,5 +166,5 @@ class IndexCastUI(
     verify_op = index_cast
 
     in_: Operand
-    nonNeg: Flag = None
+    nonNeg: Flag = False
     out: Result

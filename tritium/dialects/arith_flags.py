@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..ir import DIALECT_ATTRIBUTES, Attribute, dialect_attr_field, enum_field
 
@@ -106,7 +106,7 @@ class Overflow(_Flags):
 for _kind in (FastMath, Overflow):
     DIALECT_ATTRIBUTES[_kind.mnemonic] = _kind.parse
 
-RoundingField = enum_field(RoundingMode)
-FastMathField = dialect_attr_field("arith.fastmath", FastMath.of)
-OptionalFastMathField = dialect_attr_field("arith.fastmath", FastMath.of, has_none=False)
-OverflowField = dialect_attr_field("arith.overflow", Overflow.of)
+RoundingField = Annotated[RoundingMode | None, enum_field(RoundingMode)]
+FastMathField = Annotated[FastMath | None, dialect_attr_field("arith.fastmath", FastMath.of)]
+OptionalFastMathField = Annotated[FastMath | None, dialect_attr_field("arith.fastmath", FastMath.of, has_none=False)]
+OverflowField = Annotated[Overflow | None, dialect_attr_field("arith.overflow", Overflow.of)]

@@ -12,12 +12,13 @@ from ..ir import (
     RECURSIVE_EFFECTS,
     SINGLE_BLOCK,
     SYMBOL_TABLE,
+    Attribute,
     Block,
     Body,
     Op,
     Operation,
+    OptionalStr,
     Region,
-    Str,
     StringAttr,
     SymbolRefAttr,
     VariadicOperand,
@@ -47,7 +48,7 @@ class Module(
     __slots__ = ("context",)  # what a caller of Triton's bindings assigned
 
     body_region: Body
-    sym_name: Str = None
+    sym_name: OptionalStr = None
     context: Any
 
     #: What has the accessors of Triton's bindings (`get_int_attr`, `str_nodebug`, …) for a module, which
@@ -85,7 +86,7 @@ class Module(
     @classmethod
     def parse_assembly(cls, parser: Parser) -> Module:
         """The same, read."""
-        attributes = {}
+        attributes: dict[str, Attribute] = {}
         if parser.peek("@"):
             attributes["sym_name"] = StringAttr(parser.symbol_name())
         attributes.update(parser.attr_dict("attributes"))

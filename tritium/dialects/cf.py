@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ir import TERMINATOR, Block, Branch, I32Array, Op, Operand, Str, Successor, Value, VariadicOperand, i1
+from ..ir import (
+    TERMINATOR,
+    Block,
+    Branch,
+    Op,
+    Operand,
+    OptionalI32Array,
+    Str,
+    Successor,
+    Value,
+    VariadicOperand,
+    i1,
+)
 from .constraints import condition
 
 if TYPE_CHECKING:
@@ -67,7 +79,7 @@ class CondBr(Branch, name="cf.cond_br", traits=TERMINATOR):
     false_operands: VariadicOperand
     true_dest: Successor
     false_dest: Successor
-    branch_weights: I32Array = None
+    branch_weights: OptionalI32Array = None
 
     def successor_operands(self) -> list[list[Value]]:
         """The values handed to each successor."""

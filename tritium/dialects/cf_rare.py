@@ -75,7 +75,9 @@ class Switch(Branch, name="cf.switch", traits=TERMINATOR):
         """`cf.switch %i : i32, [`, a line `default: ^bb1,` and one for each case, `]`."""
         printer.write(f"cf.switch {printer.names[self.flag]} : {printer.types[self.flag.type]}, [")
         lines = [f"default: {print_successor(printer, self.defaultDestination, list(self.defaultOperands))}"]
-        mask = (1 << self.flag.type.width) - 1
+        ty = self.flag.type
+        assert isinstance(ty, IntegerType)
+        mask = (1 << ty.width) - 1
         for n, block, values in zip(self.cases(), self.caseDestinations, self.groups()):
             lines.append(f"{n & mask}: {print_successor(printer, block, values)}")
         printer.write(",".join(f"{printer.indent}  {line}" for line in lines))
@@ -103,7 +105,7 @@ class Switch(Branch, name="cf.switch", traits=TERMINATOR):
             blocks.append(block)
             groups.append(values)
         parser.expect("]")
-        values_attr = DenseElementsAttr(cases, TensorType((len(cases),), ty)) if cases else None
+        values_attr = DenseElementsAttr(tuple(cases), TensorType((len(cases),), ty)) if cases else None
         return cls(
             flag,
             default_operands,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..ir import COMMUTATIVE, PURE, TRAPS, Op, Operand, Result, dialect_attr_field
+from typing import Annotated
+
+from ..ir import COMMUTATIVE, PURE, TRAPS, Attribute, Op, Operand, Result, dialect_attr_field
 
 __all__ = [
     "AShr",
@@ -40,7 +42,7 @@ _BINARY = "$lhs `,` $rhs attr-dict `:` type($res)"
 _OVERFLOW = "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($res)"
 _CAST = "$arg attr-dict `:` type($arg) `to` type($res)"
 
-OverflowField = dialect_attr_field("llvm.overflow")
+OverflowField = Annotated[Attribute | None, dialect_attr_field("llvm.overflow")]
 
 
 class Add(Op, name="llvm.add", traits=PURE | COMMUTATIVE, assembly=_OVERFLOW):

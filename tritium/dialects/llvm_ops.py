@@ -7,7 +7,7 @@ Triton's own tests write them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ..ir import (
     CONSTANT,
@@ -16,6 +16,7 @@ from ..ir import (
     RETURN_LIKE,
     SYMBOL,
     TERMINATOR,
+    TYPE_FIELD,
     UNIT,
     AnyAttr,
     ArrayAttr,
@@ -147,7 +148,7 @@ _LINKAGES = (
     "private", "internal", "available_externally", "linkonce", "weak", "common", "appending", "extern_weak",
     "linkonce_odr", "weak_odr", "external",
 )  # fmt: skip
-PredicateField = enum_field(CmpIPredicate, i64)
+PredicateField = Annotated[CmpIPredicate, enum_field(CmpIPredicate, i64)]
 _VISIBLE = IntegerAttr(0, i64)
 
 
@@ -170,7 +171,7 @@ class Func(Op, name="llvm.func", traits=ISOLATED | SYMBOL):
 
     body_region: Body
     sym_name: Str
-    function_type: TypeField
+    function_type: Annotated[FuncType, TYPE_FIELD]
     linkage: AnyAttr = None
     arg_attrs: AnyAttr = None
     res_attrs: AnyAttr = None

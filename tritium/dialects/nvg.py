@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import Annotated
 
 from ..ir import (
     I32,
@@ -57,8 +58,8 @@ class WGMMAEltType(enum.IntEnum):
     f32 = 7
 
 
-LayoutField = enum_field(WGMMALayout)
-EltTypeField = enum_field(WGMMAEltType)
+LayoutField = Annotated[WGMMALayout, enum_field(WGMMALayout)]
+EltTypeField = Annotated[WGMMAEltType, enum_field(WGMMAEltType)]
 
 
 class _Number:

@@ -134,7 +134,7 @@ class TokenType(DialectType, name="nvws.token"):
     """Element of the tensors of tokens, one for each stage of a ring of buffers."""
 
 
-LoadTypeField = enum_field(TokenLoadType)
+LoadTypeField = Annotated[TokenLoadType, enum_field(TokenLoadType)]
 _token = AsyncTokenType()
 
 

@@ -76,7 +76,7 @@ class Event(
     """The event with the number `event` (i32) begins (`start`) or ends here."""
 
     event: Operand
-    isStart: Flag = None
+    isStart: Flag = False
 
     def verify_op(self) -> list[str]:
         """An i32."""

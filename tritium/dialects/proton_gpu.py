@@ -53,7 +53,7 @@ class MetricType(enum.IntEnum):
     cycle = 0
 
 
-MetricField = enum_field(MetricType)
+MetricField = Annotated[MetricType, enum_field(MetricType)]
 
 
 class GlobalMemorySpace(DialectAttribute, name="proton_gpu.global_memory"):
@@ -125,7 +125,7 @@ class CircularStore(
 
     segment: Operand
     counter: Operand
-    isStart: Flag = None
+    isStart: Flag = False
     scopeId: I32
 
 

@@ -75,7 +75,8 @@ def _assignments(printer: Printer, args: Iterable[Value], values: Iterable[Value
 
 def _parse_assignments(parser: Parser) -> tuple[list[str], list[Value]]:
     """`(%a = %x, %b = %y)`: the names on the left, the values on the right."""
-    names, values = [], []
+    names: list[str] = []
+    values: list[Value] = []
     parser.expect("(")
     while not parser.accept(")"):
         if names:
@@ -110,7 +111,7 @@ class For(CountedLoop, name="scf.for", traits=RECURSIVE_EFFECTS | SINGLE_BLOCK):
     step: Operand
     init_args: VariadicOperand
     body_region: Body
-    unsignedCmp: Flag = None
+    unsignedCmp: Flag = False
     results_: VariadicResult
 
     @classmethod

@@ -44,7 +44,7 @@ class ExecuteRegion(RegionBranch, name="scf.execute_region", traits=RECURSIVE_EF
     yield_class = Yield
 
     body_region: Body
-    no_inline: Flag = None
+    no_inline: Flag = False
     results_: VariadicResult
 
     def edges_from(self, source: Operation) -> list[RegionEdge]:

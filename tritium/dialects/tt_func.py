@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..ir import (
     ISOLATED,
     RETURN_LIKE,
     SYMBOL,
     TERMINATOR,
+    TYPE_FIELD,
     AnyAttr,
     ArrayAttr,
     Attribute,
@@ -18,6 +19,7 @@ from ..ir import (
     DictionaryAttr,
     FunctionType,
     Op,
+    OptionalStr,
     Region,
     Str,
     StringAttr,
@@ -25,7 +27,6 @@ from ..ir import (
     SymbolRefAttr,
     Type,
     TypeAttr,
-    TypeField,
     VariadicOperand,
     VariadicResult,
     bool_attr,
@@ -73,8 +74,8 @@ class Func(Op, name="tt.func", traits=ISOLATED | SYMBOL):
 
     body_region: Body
     sym_name: Str
-    function_type: TypeField
-    sym_visibility: Str = None
+    function_type: Annotated[FunctionType, TYPE_FIELD]
+    sym_visibility: OptionalStr = None
     arg_attrs: AnyAttr = None
     res_attrs: AnyAttr = None
 

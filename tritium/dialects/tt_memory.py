@@ -30,7 +30,7 @@ from .tt_types import (
     AtomicField,
     MemSemantic,
     MemSyncScope,
-    PaddingField,
+    OptionalPaddingField,
     ScopeField,
     SemField,
     pointee_type,
@@ -97,7 +97,7 @@ class Load(
     mask: OptionalOperand
     other: OptionalOperand
     boundaryCheck: I32Array = ()
-    padding: PaddingField = None
+    padding: OptionalPaddingField = None
     cachePolicy: AnyAttr = None
     isVolatile: Bool = False
     result: Result
@@ -125,7 +125,7 @@ class Store(
     mask: OptionalOperand
     boundaryCheck: I32Array = ()
     cachePolicy: AnyAttr = None
-    ignore_cta: Flag = None
+    ignore_cta: Flag = False
 
 
 class AtomicLoad(

@@ -122,8 +122,8 @@ class Reshape(
     verify_op = tt_checks.reshape
 
     src: Operand
-    allow_reorder: Flag = None
-    efficient_layout: Flag = None
+    allow_reorder: Flag = False
+    efficient_layout: Flag = False
     result: Result
 
 
@@ -209,5 +209,5 @@ class Gather(
     src: Operand
     indices: Operand
     axis: I32Field
-    efficient_layout: Flag = None
+    efficient_layout: Flag = False
     result: Result

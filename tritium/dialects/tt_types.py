@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..ir import (
     DIALECT_ATTRIBUTES,
@@ -313,16 +313,17 @@ class ScaleDotElemType(enum.IntEnum):
     fp16 = 6
 
 
-PaddingField = enum_field(PaddingOption)
-AtomicField = enum_field(AtomicOp)
-ReduceKindField = enum_field(DescriptorReduceKind)
-SemField = enum_field(MemSemantic)
-ScopeField = enum_field(MemSyncScope)
-DimField = enum_field(ProgramDim)
-RoundingField = enum_field(RoundingMode)
-NanField = enum_field(PropagateNan)
-PrecisionField = enum_field(InputPrecision)
-ScaleElemField = enum_field(ScaleDotElemType)
+PaddingField = Annotated[PaddingOption, enum_field(PaddingOption)]
+OptionalPaddingField = Annotated[PaddingOption | None, enum_field(PaddingOption)]
+AtomicField = Annotated[AtomicOp, enum_field(AtomicOp)]
+ReduceKindField = Annotated[DescriptorReduceKind, enum_field(DescriptorReduceKind)]
+SemField = Annotated[MemSemantic, enum_field(MemSemantic)]
+ScopeField = Annotated[MemSyncScope, enum_field(MemSyncScope)]
+DimField = Annotated[ProgramDim, enum_field(ProgramDim)]
+RoundingField = Annotated[RoundingMode | None, enum_field(RoundingMode)]
+NanField = Annotated[PropagateNan, enum_field(PropagateNan)]
+PrecisionField = Annotated[InputPrecision, enum_field(InputPrecision)]
+ScaleElemField = Annotated[ScaleDotElemType, enum_field(ScaleDotElemType)]
 
 
 def pointee_type(ty: Type) -> Type:

@@ -35,6 +35,7 @@ from ..ir import (
     Op,
     Operand,
     Operation,
+    OptionalI32,
     OptionalOperand,
     PointerAccess,
     RegionBranch,
@@ -53,7 +54,7 @@ from ..ir import (
 from ..ir import I32 as I32Field
 from . import ttg_checks
 from .tt_types import AtomicField
-from .ttg_memory import AsyncTokenType
+from .ttg_memory import AsyncTokenType, MemDescType
 from .ttg_warps import WarpReturn, WarpSpecialize, WarpSpecializePartitions, WarpYield
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class ConvertLayout(Op, name="ttg.convert_layout", traits=PURE | REARRANGES, ass
     verify_op = ttg_checks.convert_layout
 
     src: Operand
-    force_warp_shuffle: Flag = None
+    force_warp_shuffle: Flag = False
     result: Result
 
 
@@ -151,8 +152,8 @@ class GlobalScratchAlloc(
 
     nbytes: I32Field
     alignment: I32Field
-    third_party_allocation: Flag = None
-    shared_cluster_state: Flag = None
+    third_party_allocation: Flag = False
+    shared_cluster_state: Flag = False
     result: Result
 
 
@@ -175,7 +176,7 @@ class LocalAlloc(
     verify_op = ttg_checks.local_alloc
 
     src: OptionalOperand
-    alignment: I32Field = None
+    alignment: OptionalI32 = None
     result: Result
 
     @property
@@ -186,7 +187,8 @@ class LocalAlloc(
     @property
     def effects(self) -> int:
         """None for a buffer that is not mutable, until it has its place in memory."""
-        if not self.results[0].type.mutable and "allocation.offset" not in self.attributes:
+        ty = self.results[0].type
+        if isinstance(ty, MemDescType) and not ty.mutable and "allocation.offset" not in self.attributes:
             return 0
         return ALLOC | WRITE if self.operands else ALLOC
 
@@ -489,7 +491,7 @@ class WarpId(Op, name="ttg.warp_id", traits=PURE, assembly="attr-dict"):
     `omitUniformHint`: the compiler need not be told that all threads of a warp get the same.
     """
 
-    omitUniformHint: Flag = None
+    omitUniformHint: Flag = False
     result: Result
 
     @classmethod

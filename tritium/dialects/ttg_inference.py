@@ -101,7 +101,7 @@ def joined(layout: Distributed, shape: Shape) -> Distributed | None:
     if isinstance(layout, Slice) and layout.dim == len(shape):
         half = split(layout.parent, (*shape, 2))
         if half is not None and map_or_none(half, shape) is map_or_none(layout, shape):
-            return layout.parent  # type: ignore[no-any-return]
+            return layout.parent
     if isinstance(layout, Blocked):
         return ttg_defaults.joined(layout)
     whole = map_or_none(layout, shape)

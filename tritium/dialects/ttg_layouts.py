@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from ..ir import Attribute
 from ..ir.parameters import (
+    ATTR,
     BASES,
     BOOLEAN,
     INT,
     INTS,
-    Attr,
     Bases,
     DialectAttribute,
     Int,
@@ -147,6 +147,12 @@ class Blocked(Distributed, name="ttg.blocked", alias="blocked"):
 class LinearLayout(Distributed):
     """Base of the layouts defined by bases of register, lane, warp and block indices."""
 
+    if TYPE_CHECKING:
+        register: tuple[tuple[int, ...], ...]
+        lane: tuple[tuple[int, ...], ...]
+        warp: tuple[tuple[int, ...], ...]
+        block: tuple[tuple[int, ...], ...]
+
     forgotten = ("order",)
     rank = property(lambda self: rank_of_bases(self.register, self.lane, self.warp, self.block))
     lanes = property(lambda self: 1 << len(self.lane))
@@ -216,7 +222,7 @@ class Slice(Distributed, name="ttg.slice"):
     """
 
     dim: Int
-    parent: Attr
+    parent: Annotated[Distributed, ATTR]
 
     rank = property(lambda self: self.parent.rank - 1)
     lanes = property(lambda self: self.parent.lanes)
@@ -373,7 +379,7 @@ class DotOperand(Distributed, name="ttg.dot_op"):
     """
 
     opIdx: Int
-    parent: Attr
+    parent: Annotated[Distributed, ATTR]
     kWidth: Int = 0
 
     rank = property(lambda self: self.parent.rank)

@@ -91,6 +91,13 @@ class Shared(MemoryLayout):
 
 
 class _Swizzled(Shared):
+    if TYPE_CHECKING:
+        vec: int
+        perPhase: int
+        maxPhase: int
+        order: tuple[int, ...]
+        CGALayout: tuple[tuple[int, ...], ...]
+
     rank = property(lambda self: len(self.order))
     ctas = property(lambda self: 1 << len(self.CGALayout))
 

@@ -298,9 +298,10 @@ def _wmma_blocks(a: DotOperand, b: DotOperand, result: Any) -> str | None:
     if not isinstance(result, AmdWmma):
         return None
     for i, layout in enumerate((a, b)):
+        parent: Any = layout.parent
         kept = result.rank - 2 + i  # rows of the first operand, columns of the second
         k = result.rank - 1 - i
-        have = tuple(tuple(0 if d == k else n for d, n in enumerate(v)) for v in layout.parent.CGALayout)
+        have = tuple(tuple(0 if d == k else n for d, n in enumerate(v)) for v in parent.CGALayout)
         want = tuple(tuple(n if d == kept or d < result.rank - 2 else 0 for d, n in enumerate(v))
                      for v in result.CGALayout)  # fmt: skip
         if have != want:

@@ -22,6 +22,7 @@ from ..ir import (
     I32Array,
     Op,
     Operation,
+    OptionalI32Array,
     Region,
     RegionBranch,
     RegionEdge,
@@ -51,9 +52,9 @@ class WarpSpecialize(RegionBranch, name="ttg.warp_specialize", traits=RECURSIVE_
     """
 
     partitionNumWarps: I32Array
-    warpGroupStartIds: I32Array = None
-    requestedRegisters: I32Array = None
-    actualRegisters: I32Array = None
+    warpGroupStartIds: OptionalI32Array = None
+    requestedRegisters: OptionalI32Array = None
+    actualRegisters: OptionalI32Array = None
     defaultRegion: Body
     partitionOpHolder: Body
     defaultPassthrough: VariadicResult

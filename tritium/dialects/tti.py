@@ -8,6 +8,7 @@ floating point (`fpsan`): numbers as elements of a ring of integers, in which su
 from __future__ import annotations
 
 import enum
+from typing import Annotated
 
 from ..ir import (
     I32,
@@ -74,7 +75,7 @@ class MemType(enum.IntEnum):
     tensor_mem = 1
 
 
-MemTypeField = enum_field(MemType)
+MemTypeField = Annotated[MemType, enum_field(MemType)]
 
 _SCRATCH = "attr-dict `:` stripped(`!tt.ptr`, $scratch)"
 _BARRIER = _SCRATCH + " `,` qualified(type($barrier))"

@@ -26,6 +26,7 @@ from ..ir import (
     MemoryAccess,
     Op,
     Operand,
+    OptionalI32,
     OptionalOperand,
     Result,
     Type,
@@ -212,7 +213,7 @@ class WarpGroupDotWait(
 
     inputs: VariadicOperand
     pendings: I32
-    warpGroupLocal: Flag = None
+    warpGroupLocal: Flag = False
     outputs: VariadicResult
 
     @classmethod
@@ -269,7 +270,7 @@ class BarrierExpect(
     alloc: Operand
     pred: Operand
     size: I32
-    fromCTA: I32 = None
+    fromCTA: OptionalI32 = None
 
     @property
     def completion_barrier(self) -> Value:
@@ -320,7 +321,7 @@ class ArriveBarrier(
     alloc: Operand
     pred: OptionalOperand
     count: I32
-    fromCTA: I32 = None
+    fromCTA: OptionalI32 = None
     multicastCTA: I32 = 0
 
 
@@ -340,7 +341,7 @@ class AsyncCopyMbarrierArrive(
     accesses = (Access("barrier", READ, Memory.SHARED),)
 
     barrier: Operand
-    noIncrement: Flag = None
+    noIncrement: Flag = False
 
 
 class AsyncSharedStore(

@@ -68,7 +68,7 @@ class AsyncTMACopyGlobalToLocal(
     barrier: Operand
     result: Operand
     pred: Operand
-    multicast: Flag = None
+    multicast: Flag = False
     cachePolicy: AnyAttr = None
     isVolatile: Bool = False
 
@@ -134,7 +134,7 @@ class AsyncTMAGather(
     barrier: Operand
     result: Operand
     pred: Operand
-    multicast: Flag = None
+    multicast: Flag = False
     cachePolicy: AnyAttr = None
 
 
@@ -167,7 +167,7 @@ class TMAStoreWait(WaitLike, Op, name="ttng.async_tma_store_wait", traits=READ |
     waits_for = Completion.BULK_GROUP
 
     pendings: I32
-    read_only: Flag = None
+    read_only: Flag = False
 
 
 class ReinterpretTensorDesc(

@@ -18,13 +18,13 @@ from ..ir import (
     WRITE,
     Access,
     AnyAttr,
-    Bool,
     DotLike,
     Flag,
     Memory,
     MemoryAccess,
     Op,
     Operand,
+    OptionalBool,
     OptionalOperand,
     OptionalResult,
     Result,
@@ -122,10 +122,10 @@ class TCGen5MMA(
     pred: Operand
     barriers: VariadicOperand
     barrier_preds: VariadicOperand
-    is_async: Flag = None
-    two_ctas: Flag = None
-    multicast: Flag = None
-    is_unsigned: Flag = None
+    is_async: Flag = False
+    two_ctas: Flag = False
+    multicast: Flag = False
+    is_unsigned: Flag = False
     token: OptionalResult
 
 
@@ -160,9 +160,9 @@ class TCGen5MMAScaled(
     barrier_preds: VariadicOperand
     a_type: ScaleElemField
     b_type: ScaleElemField
-    two_ctas: Flag = None
-    multicast: Flag = None
-    is_async: Flag = None
+    two_ctas: Flag = False
+    multicast: Flag = False
+    is_async: Flag = False
     token: OptionalResult
 
 
@@ -234,8 +234,8 @@ class TMEMLoad(
     src: Operand
     dep: OptionalOperand
     redOp: AnyAttr = None
-    abs: Bool = None
-    NaN: Bool = None
+    abs: OptionalBool = None
+    NaN: OptionalBool = None
     result: Result
     token: OptionalResult
     red: OptionalResult

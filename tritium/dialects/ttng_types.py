@@ -92,8 +92,8 @@ class ScalesOrder(enum.IntEnum):
     kThenMn = 1
 
 
-TmemWaitKindField = enum_field(TmemWaitKind)
-PackedArithKindField = enum_field(PackedArithKind)
+TmemWaitKindField = Annotated[TmemWaitKind, enum_field(TmemWaitKind)]
+PackedArithKindField = Annotated[PackedArithKind, enum_field(PackedArithKind)]
 
 
 class LoadReductionAttr(DialectAttribute, name="ttng.redOp", form="list"):

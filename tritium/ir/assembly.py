@@ -276,7 +276,7 @@ def default_attributes(cls: Any) -> dict[str, Attribute]:
         value = cls._defaults.get(name)
         if value is None and f.form.startswith("#") and f.has_none:
             value = "none"  # flags are bit sets, and no bit is the same as no attribute
-        if value is not None:
+        if value is not None and f.form != "flag":
             assert f.encode is not None
             out[name] = f.encode(value)
     return out

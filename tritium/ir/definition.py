@@ -17,7 +17,7 @@ from __future__ import annotations
 import enum
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..support import UNKNOWN, InternalError, Location
@@ -43,12 +43,17 @@ __all__ = [
     "I64Array",
     "Op",
     "Operand",
+    "OptionalBool",
+    "OptionalI32",
+    "OptionalI32Array",
     "OptionalOperand",
     "OptionalResult",
+    "OptionalStr",
     "Result",
     "Str",
     "Successor",
     "Symbol",
+    "TYPE_FIELD",
     "TypeField",
     "UnregisteredOp",
     "VariadicOperand",
@@ -136,9 +141,16 @@ I32 = Annotated[int, _codec("int", lambda v: IntegerAttr(v, i32), _value_of)]
 I64 = Annotated[int, _codec("int", lambda v: IntegerAttr(v, i64), _value_of)]
 Bool = Annotated[bool, _codec("bool", bool_attr, lambda a: bool(a.value))]
 Str = Annotated[str, _codec("str", StringAttr, _value_of)]
+OptionalI32 = Annotated[int | None, _codec("int", lambda v: IntegerAttr(v, i32), _value_of)]
+OptionalBool = Annotated[bool | None, _codec("bool", bool_attr, lambda a: bool(a.value))]
+OptionalStr = Annotated[str | None, _codec("str", StringAttr, _value_of)]
 Symbol = Annotated[str, _codec("symbol", SymbolRefAttr, lambda a: a.name)]
-TypeField = Annotated[Type, _codec("type", TypeAttr, lambda a: a.type)]
+TYPE_FIELD = _codec("type", TypeAttr, lambda a: a.type)
+TypeField = Annotated[Type, TYPE_FIELD]
 I32Array = Annotated[tuple[int, ...], _codec("array", lambda v: DenseArrayAttr(tuple(v), i32), lambda a: a.values)]
+OptionalI32Array = Annotated[
+    tuple[int, ...] | None, _codec("array", lambda v: DenseArrayAttr(tuple(v), i32), lambda a: a.values)
+]
 I64Array = Annotated[tuple[int, ...], _codec("array", lambda v: DenseArrayAttr(tuple(v), i64), lambda a: a.values)]
 Flag = Annotated[
     bool,
@@ -380,7 +392,7 @@ class Op(Operation, metaclass=OpMeta):
         """The name of the first result in text, asked of operations with the trait CONSTANT; None: the usual one."""
         return self.results[0].hint
 
-    def verify_op(self) -> list[str]:
+    def verify_op(self) -> Sequence[str]:
         """What is wrong with this operation beyond its fields, one message each; overridden by definitions."""
         return []
 
