@@ -13,10 +13,13 @@ __all__ = ["Lowerings"]
 
 _pkgutil = LazyModule("pkgutil")
 
-Lowering = TypeVar("Lowering", bound=Callable[[Any, Any], None])
+LoweringFunction = Callable[[Any, Any], None]
+"""Takes what the conversion carries along, and the operation."""
+
+Lowering = TypeVar("Lowering", bound=LoweringFunction)
 
 
-class Lowerings(dict[type[Operation], Callable[[Any, Any], None]]):
+class Lowerings(dict[type[Operation], LoweringFunction]):
     """By op class: a function of what the conversion carries along, and the operation.
 
     The modules of `package` register theirs when they are imported, and `find` imports one when an operation of its
@@ -40,7 +43,7 @@ class Lowerings(dict[type[Operation], Callable[[Any, Any], None]]):
 
         return register
 
-    def find(self, cls: type[Operation]) -> Callable[[Any, Any], None] | None:
+    def find(self, cls: type[Operation]) -> LoweringFunction | None:
         """The lowering of an op class; None if there is none."""
         found = self.get(cls) or self._of_interface(cls)
         if found is None and self.package and cls not in self:
@@ -52,7 +55,7 @@ class Lowerings(dict[type[Operation], Callable[[Any, Any], None]]):
             found = self.get(cls) or self._of_interface(cls)
         return found
 
-    def _of_interface(self, cls: type[Operation]) -> Callable[[Any, Any], None] | None:
+    def _of_interface(self, cls: type[Operation]) -> LoweringFunction | None:
         """The lowering of the most special interface that has one."""
         if self.absent.get(cls) == len(self):
             return None

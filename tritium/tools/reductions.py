@@ -24,6 +24,7 @@ from ..ir import (
     IfLike,
     IntegerType,
     Operation,
+    Region,
     TensorType,
     TypeAttr,
     Value,
@@ -250,7 +251,7 @@ def _go_on(ops: list[Operation], targets: Sequence[Target]) -> None:
             _drop_unreachable(region)
 
 
-def _drop_unreachable(region: Any) -> None:
+def _drop_unreachable(region: Region) -> None:
     reached, work = set(), [region.blocks[0]]
     while work:
         block = work.pop()
