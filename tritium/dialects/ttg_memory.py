@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ..ir.parser import Parser
 
 __all__ = [
+    "MMA_SHARED",
     "AmdRotatingShared",
     "AsyncTokenType",
     "MemDescType",
@@ -361,6 +362,10 @@ class SharedLinear(Shared, name="ttg.shared_linear", alias="shared"):
         parser.expect(">")
         found: SharedLinear = cls.build(parser, at, given)
         return found
+
+
+MMA_SHARED = (NvmmaShared, SharedLinear)
+"""Layouts that operands of MMA instructions may have in shared memory."""
 
 
 class PartitionedShared(Shared, name="ttg.partitioned_shared", alias="shared"):

@@ -17,7 +17,7 @@ from ..layout.tiling import shrink
 from ..layout.views import renamed_dims, reshaped, unique_registers, without_pairs
 from . import ttg_maps
 from .ttg_layouts import AmdWmma, DotOperand, Layout, NvidiaMma, Slice
-from .ttg_memory import MemDescType, NvmmaShared, SharedLinear
+from .ttg_memory import MMA_SHARED, MemDescType
 
 __all__ = ["equivalent", "rule_of", "unpacked"]
 
@@ -279,7 +279,7 @@ def dot(op: Any) -> str | None:
 
 def _operand(i: int, layout: Any, result: Any) -> str | None:
     if isinstance(result, NvidiaMma) and result.versionMajor == 3:
-        if isinstance(layout, (NvmmaShared, SharedLinear)):
+        if isinstance(layout, MMA_SHARED):
             return None
         good = i == 0 and isinstance(layout, DotOperand) and layout.opIdx == 0
         return None if good and isinstance(layout.parent, NvidiaMma) else f"operand {i} cannot have the layout {layout}"

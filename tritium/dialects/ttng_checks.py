@@ -18,7 +18,7 @@ from .tt_types import DescriptorReduceKind, PointerType, TensorDescType
 from .ttg_context import num_ctas, num_warps
 from .ttg_layouts import DotOperand, NvidiaMma
 from .ttg_maps import linear_layout_of
-from .ttg_memory import MemDescType, NvmmaShared, SharedLinear, SharedMemorySpace
+from .ttg_memory import MMA_SHARED, MemDescType, NvmmaShared, SharedMemorySpace
 from .ttng_types import (
     CachePolicy,
     PackedArithKind,
@@ -251,9 +251,9 @@ def warp_group_dot(op: Any) -> Messages:
     layout = c.encoding
     if not isinstance(layout, NvidiaMma) or layout.versionMajor != 3:
         found.append(f"the result must have a layout #ttg.nvidia_mma of version 3, not {layout}")
-    if not isinstance(a.encoding, (NvmmaShared, SharedLinear, DotOperand)):
+    if not isinstance(a.encoding, (*MMA_SHARED, DotOperand)):
         found.append(f"a must have the layout of a shared operand or of one in registers, not {a.encoding}")
-    if not isinstance(b.encoding, (NvmmaShared, SharedLinear)):
+    if not isinstance(b.encoding, MMA_SHARED):
         found.append(f"b must have the layout of a shared operand, not {b.encoding}")
     if (num_warps(op) or 4) % 4:
         found.append(f"needs whole groups of four warps, not {num_warps(op)}")

@@ -13,7 +13,7 @@ from ..ir import FloatType, IntegerType, TensorType, Type, bf16, f16, f32, i1, i
 from .constraints import bit_width
 from .tt_types import ScaleDotElemType
 from .ttg_maps import linear_layout_of
-from .ttg_memory import MemDescType, NvmmaShared, Shared, SharedLinear, padded_layout
+from .ttg_memory import MMA_SHARED, MemDescType, NvmmaShared, Shared, padded_layout
 from .ttng_checks import Messages, buffer_type, completion_barrier, dot_shapes_match, each_is, same_content, value_is
 from .ttng_types import LoadReductionAttr, TensorMemory, TensorMemoryLayout, TensorMemoryScales
 
@@ -62,9 +62,9 @@ def mma(op: Any) -> Messages:
     found += [*_mma_barriers(op), *_mma_types(a.element, b.element, d.element)]
     if not len(a.shape) == len(b.shape) == len(d.shape) == 2 or not dot_shapes_match(a, b, d):
         found.append(f"the shapes do not fit to each other: {a} * {b} -> {d}")
-    if not isinstance(a.encoding, (NvmmaShared, SharedLinear, TensorMemory)):
+    if not isinstance(a.encoding, (*MMA_SHARED, TensorMemory)):
         found.append(f"a must have the layout of a shared operand or of tensor memory, not {a.encoding}")
-    if not isinstance(b.encoding, (NvmmaShared, SharedLinear)):
+    if not isinstance(b.encoding, MMA_SHARED):
         found.append(f"b must have the layout of a shared operand, not {b.encoding}")
     layout = d.encoding
     if not isinstance(layout, TensorMemory):

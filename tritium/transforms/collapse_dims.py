@@ -256,7 +256,10 @@ def _visit_reduce(f: _Function, op: Any) -> None:
 
 
 _VISIT: dict[type, Callable[[_Function, Any], None]] = {
-    **dict.fromkeys((tt.Reshape, tt.Splat, arith.Constant, ub.Poison), _visit_free),
+    tt.Reshape: _visit_free,
+    tt.Splat: _visit_free,
+    arith.Constant: _visit_free,
+    ub.Poison: _visit_free,
     tt.Broadcast: _visit_broadcast,
     tt.ExpandDims: _visit_expand_dims,
     tt.Reduce: _visit_reduce,

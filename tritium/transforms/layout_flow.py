@@ -20,7 +20,7 @@ from ..dialects.ttg_inference import joined, packed, reshaped_to, split, transpo
 from ..dialects.ttg_layouts import Blocked, Distributed, Slice
 from ..dialects.ttg_maps import map_or_none
 from ..dialects.ttg_rules import rule_of, same_layout, unpacked
-from ..ir import Operation, PointerAccess, TensorType, Value, memory_effects, successor_values
+from ..ir import REARRANGES, REPEATS, Operation, PointerAccess, TensorType, Value, memory_effects, successor_values
 from ..layout.tiling import shrink
 from ..layout.views import unique_registers
 
@@ -70,9 +70,6 @@ _ALIKE = _Alike()
 def is_elementwise(op: Any) -> bool:
     """Whether each thread computes its elements of the results from its elements of the operands alone."""
     return _ALIKE[op.__class__] and not memory_effects(op)
-
-
-_VIEWS = (tt.Reshape, tt.Trans, tt.Join, tt.Split)  # equal layouts may be spelled differently
 
 
 def reduces_within_cta(op: Any, layout: Any) -> bool:
@@ -184,7 +181,7 @@ def forward(op: Operation, i: int, layout: Any) -> Any:
     rule = _FORWARD.get(cls)
     if rule is not None:
         out = rule(op, layout)
-        return _as_spelt(op.results[0], out) if cls in _VIEWS else out
+        return _as_spelt(op.results[0], out) if _rearranges(op) else out
     return layout if _ALIKE[cls] and not (isinstance(op, PointerAccess) and op.vectorized) else None
 
 
@@ -197,10 +194,15 @@ def backward(op: Operation, layout: Any) -> list[Any] | None:
     wanted = layout if _ALIKE[cls] else None
     if rule is not None:
         wanted = rule(op, layout)
-        wanted = _as_spelt(op.operands[0], wanted) if cls in _VIEWS else wanted
+        wanted = _as_spelt(op.operands[0], wanted) if _rearranges(op) else wanted
     if wanted is None and op.operands:
         return None
     return [wanted if isinstance(v.type, TensorType) else None for v in op.operands]
+
+
+def _rearranges(op: Operation) -> bool:
+    """Whether the layout of `op` follows from another by a map, which may give an equal one in another form."""
+    return op.traits & (REARRANGES | REPEATS) == REARRANGES
 
 
 def _as_spelt(value: Value, layout: Any) -> Any:

@@ -124,7 +124,14 @@ def _assembly(op: Any, p: Padder) -> None:
 
 
 _HANDLERS: dict[type, Any] = {
-    **dict.fromkeys((ub.Poison, tt.Splat, tt.ExpandDims, tt.Broadcast, tt.Join, tt.Split, tt.Call, tt.Return), _keep),
+    ub.Poison: _keep,
+    tt.Splat: _keep,
+    tt.ExpandDims: _keep,
+    tt.Broadcast: _keep,
+    tt.Join: _keep,
+    tt.Split: _keep,
+    tt.Call: _keep,
+    tt.Return: _keep,
     **MEMORY,
     **COMBINING,
     **RESHAPING,

@@ -399,7 +399,11 @@ def _and(ev: Evaluator, op: Any, lanes: list[Lane]) -> Lane | None:
 
 
 _LANE_ARITHMETIC: dict[type, LaneArithmetic] = {
-    **dict.fromkeys((arith.AddI, arith.SubI, arith.MulI, arith.ExtSI, arith.ExtUI), _strided),
+    arith.AddI: _strided,
+    arith.SubI: _strided,
+    arith.MulI: _strided,
+    arith.ExtSI: _strided,
+    arith.ExtUI: _strided,
     tt.AddPtr: _addptr,
     arith.RemSI: _remainder,
     arith.RemUI: _remainder,

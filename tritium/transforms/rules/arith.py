@@ -102,7 +102,8 @@ EVALUATE: dict[type, Callable[[int, int, int], int]] = {
 Distances of the width or more shift out every bit, as a distance of the width does.
 """
 
-_DIVISIONS = (DivSI, DivUI, CeilDivSI, CeilDivUI, FloorDivSI)
+_SIGNED_DIVISIONS = (DivSI, CeilDivSI, FloorDivSI)
+_DIVISIONS = (*_SIGNED_DIVISIONS, DivUI, CeilDivUI)
 _REMAINDERS = (RemSI, RemUI)
 _SHIFTS = (ShLI, ShRSI, ShRUI)
 _MINMAX = (MaxSI, MaxUI, MinSI, MinUI)
@@ -262,7 +263,7 @@ def xor_twice(op: Any) -> Any:
 @rule(MulI, *_DIVISIONS)
 def one_right(op: Any) -> Any:
     """x op 1 = x"""
-    if integer_width(op.result.type) == 1 and op.__class__ not in (MulI, DivUI, CeilDivUI):
+    if integer_width(op.result.type) == 1 and op.__class__ in _SIGNED_DIVISIONS:
         return None  # the 1 of i1 is -1 where it is signed
     return op.lhs if is_one(op.rhs) else None
 

@@ -24,10 +24,9 @@ from .constants import constant, constant_attr, is_zero, splat_of
 __all__ = ["SHAPE_RULES", "TT_RULES"]
 
 _EQUALITIES = (arith.CmpIPredicate.eq, arith.CmpIPredicate.ne)
-_SHAPE_OPS = (tt.Broadcast, tt.ExpandDims, tt.Reshape, tt.Trans, tt.Splat)
 
 
-@rule(*_SHAPE_OPS)
+@rule(tt.Broadcast, tt.ExpandDims, tt.Reshape, tt.Trans, tt.Splat)
 def shape_of_constant(op: Any) -> Any:
     """shape(c) = c in the new shape, for a scalar or a constant with one number in every element"""
     c = splat_of(op.src)

@@ -27,9 +27,12 @@ from ....ir import (
     Block,
     CountedLoop,
     IfLike,
+    Memory,
+    MemoryAccess,
     Operation,
     Value,
     is_descriptor_store,
+    is_pointer_store,
     is_unbounded_loop,
     memory_effects,
 )
@@ -39,9 +42,6 @@ from .producer_slice import Slice
 __all__ = ["Load", "Refused", "Span", "marked_loops", "span_of"]
 
 MARK = "tt.warp_specialize"
-
-_WRITES = (tt.Store, ttg.LocalAlloc, ttg.LocalStore, ttng.FenceAsyncShared)
-"""Besides stores by descriptor and debug output, the operations whose effects do not wait for other threads."""
 
 
 class Refused(Exception):
@@ -166,9 +166,16 @@ def _check_writes(ops: list[Operation], loads: list[Any]) -> None:
                 raise Refused(op, "loads must not be moved before a store through the same descriptor")
 
 
+def _writes_shared_only(op: Operation) -> bool:
+    """Whether the only effects of an operation are plain writes to shared memory, or a fence after these."""
+    if op.__class__ is ttng.FenceAsyncShared:
+        return True
+    return isinstance(op, MemoryAccess) and not op.traits & READ and all(a.memory is Memory.SHARED for a in op.accesses)
+
+
 def _is_independent(op: Operation) -> bool:
     """Whether an operation with effects does not wait for what other threads do."""
-    if isinstance(op, _WRITES) or is_descriptor_store(op) or op.traits & DEBUG:
+    if _writes_shared_only(op) or is_pointer_store(op) or is_descriptor_store(op) or op.traits & DEBUG:
         return True
     return op.__class__ is tt.AtomicRMW and not op.results[0].uses
 
