@@ -41,6 +41,22 @@ def test_products_are_two_m_n_k(name: str, m: int, n: int, k: int) -> None:
     assert work.requested == 2 * (m * n + (m // 128) * (n // 128) * 2 * 128 * k) and work.notes == ()
 
 
+FLAGS = """
+tt.func public @flags(%x: !tt.ptr<i32>, %y: !tt.ptr<i32>, %z: !tt.ptr<i32>) {
+  %v = tt.atomic_load acquire, gpu, %x : (!tt.ptr<i32>) -> i32
+  tt.atomic_store release, gpu, %y, %v : !tt.ptr<i32>
+  %seen = tt.atomic_poll acquire, gpu, %z, %v : !tt.ptr<i32>, i32 -> i1
+  tt.return
+}
+"""
+
+
+def test_atomic_loads_stores_and_polls_access_their_arrays() -> None:
+    sizes = dict.fromkeys(("x", "y", "z"), (1,))
+    work = workload_of(parse_module(FLAGS), sizes, (1,))
+    assert work.read == {"x": 4, "z": 4} and work.written == {"y": 4}
+
+
 def test_a_sample_of_many_programs_stands_for_all() -> None:
     """Causal attention: programs do different work, along an axis that a careless sample would miss."""
     n, heads = 4096, 64

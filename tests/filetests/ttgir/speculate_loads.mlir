@@ -25,6 +25,22 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.store %p, %s : tensor<128x!tt.ptr<f32>>
     tt.return
   }
+  // A condition that an atomic load gives depends on memory as well.
+  // CHECK-LABEL: @after_an_atomic_load
+  // CHECK: tt.atomic_load
+  // CHECK-NEXT: tt.load %p
+  // CHECK-NEXT: scf.if
+  tt.func public @after_an_atomic_load(%flag: !tt.ptr<i1>, %p: tensor<128x!tt.ptr<f32>>, %v: tensor<128xf32>) {
+    %set = tt.atomic_load acquire, gpu, %flag : (!tt.ptr<i1>) -> i1
+    %s = scf.if %set -> (tensor<128xf32>) {
+      %x = tt.load %p : tensor<128x!tt.ptr<f32>>
+      scf.yield %x : tensor<128xf32>
+    } else {
+      scf.yield %v : tensor<128xf32>
+    }
+    tt.store %p, %s : tensor<128x!tt.ptr<f32>>
+    tt.return
+  }
   // Fewer elements are written than are read: the others might be out of bounds.
   // CHECK-LABEL: @other_mask
   // CHECK: scf.if

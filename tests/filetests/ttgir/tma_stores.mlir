@@ -135,6 +135,24 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     }
     tt.return
   }
+  // Also by an atomic that is relaxed.
+  // CHECK-LABEL: @read_back_by_an_atomic
+  // CHECK-NOT: ttg.local_alloc
+  // CHECK: tt.descriptor_store
+  // CHECK: tt.return
+  tt.func public @read_back_by_an_atomic(%n: i32, %x: tensor<32x64xf16, #blocked>, %b: !tt.ptr<f16>, %one: f16, %p: i1) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %w = arith.constant 64 : i32
+    %s = arith.constant 64 : i64
+    %u = arith.constant 1 : i64
+    %d = tt.make_tensor_descriptor %b, [%n, %w], [%s, %u] : !tt.ptr<f16>, !tt.tensordesc<32x64xf16, #shared>
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      tt.descriptor_store %d[%i, %c0], %x : !tt.tensordesc<32x64xf16, #shared>, tensor<32x64xf16, #blocked>
+      %o = tt.atomic_rmw fadd, relaxed, gpu, %b, %one, %p : (!tt.ptr<f16>, f16, i1) -> f16
+    }
+    tt.return
+  }
   // Other memory it may read.
   // CHECK-LABEL: @read_elsewhere
   // CHECK: ttg.local_alloc
