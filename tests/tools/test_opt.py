@@ -465,7 +465,7 @@ def test_terminals_get_colours(program):
     shown = on_a_terminal("--help")
     assert "\x1b[" in shown
     plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
-    assert re.search(r"canonicalize .*rules until", plain)
+    assert re.search(r"canonicalize .*rewrite rules", plain)
     assert "--split-input-file[=MARKER]" in plain
     assert "-PASS ...] [options]" in plain
     shown = on_a_terminal(program, "-cse", "--diff", "--no-output")
