@@ -15,7 +15,7 @@ import pytest
 from tritium.support.recording import current, recorded, recording_here
 from tritium.support.traces import RECORDS, VERSION, Recording, TraceWarning, TraceWriter, problems, writer_for
 
-PAGE = Path(__file__).parents[2] / "docs" / "trace.md"
+PAGE = Path(__file__).parents[2] / "docs" / "compile-traces.md"
 
 
 def records(path: Path) -> list[dict]:
