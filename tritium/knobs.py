@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .support import settings as _settings
+from .support.device_settings import AmdSettings, NvidiaSettings, ProtonSettings
 from .support.lazy import LazyModule, lazy_attributes
 from .support.setting import (
     ClassName,
@@ -38,15 +39,12 @@ from .support.setting import (
     propagation,
 )
 from .support.settings import (
-    AmdSettings,
     AutotuningSettings,
     BuildSettings,
     CacheSettings,
     CompilationSettings,
     HookChain,
     LanguageSettings,
-    NvidiaSettings,
-    ProtonSettings,
     RedisSettings,
     RuntimeSettings,
     amd,

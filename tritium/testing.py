@@ -200,7 +200,13 @@ def _plot(bench: Benchmark, rows: Sequence[Sequence[Any]]) -> Any:
 
 def perf_report(benchmarks: Benchmark | Sequence[Benchmark]) -> Callable[[Callable[..., Any]], Mark]:
     """Decorator: measure a function under these benchmarks (`.run(print_data=True)`)."""
-    return lambda fn: functools.wraps(fn, updated=())(Mark(fn, benchmarks))
+
+    def decorate(fn: Callable[..., Any]) -> Mark:
+        mark = Mark(fn, benchmarks)
+        functools.update_wrapper(mark, fn, updated=())  # type: ignore[arg-type]  # an object like a function
+        return mark
+
+    return decorate
 
 
 # ---- what the machine could do --------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..support import settings
 from ..support.lazy import LazyModule
@@ -102,11 +102,30 @@ _hook_errors = LazyModule("..support.hook_errors", __package__)
 _roofline = LazyModule("..backends.roofline", __package__)
 _kernel_files = LazyModule(".kernel_files", __package__)
 _stage_paths = LazyModule(".stage_paths", __package__)
-_launcher: list[Callable[[CompiledKernel], Callable[..., Any]]] = []
+if TYPE_CHECKING:
+
+    class BoundCalls(Protocol):
+        """Launches of a kernel with all arguments checked; see `runtime.fastpath.direct`."""
+
+        def at(self, grid: Any) -> Callable[..., None]:
+            """A callable that launches with `grid`."""
+
+    class KernelLauncher(Protocol):
+        """`launcher(grid, args, stream=None)` runs a kernel on its device."""
+
+        @property
+        def calls(self) -> BoundCalls:
+            """Launches by `kernel[grid](*args)`."""
+
+        def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
+            """Launch."""
+
+
+_launcher: list[Callable[[CompiledKernel], KernelLauncher]] = []
 _compiler: list[Callable[..., CompiledKernel]] = []
 
 
-def launch_with(make: Callable[[CompiledKernel], Callable[..., Any]]) -> None:
+def launch_with(make: Callable[[CompiledKernel], KernelLauncher]) -> None:
     """Set the function that makes launchers: `make(kernel)(grid, args, stream)`; the runtime does so at import.
 
     The stream is the handle of a GPU's, or None for the current one.
@@ -271,7 +290,7 @@ class CompiledKernel:
         return self.loaded.address
 
     @property
-    def launcher(self) -> Callable[..., Any]:
+    def launcher(self) -> KernelLauncher:
         """`launcher(grid, args, stream=None)`: launch with a grid of up to three integers, and arguments."""
         if self._run is None:
             if not _launcher:  # a process that has only compiled: importing the runtime sets the launcher
@@ -315,4 +334,4 @@ class CompiledKernel:
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:
         """`kernel[grid](*args, stream=None)`; the stream is the current one unless one is given."""
-        return self.launcher.calls.at(grid)  # type: ignore[attr-defined, no-any-return]
+        return self.launcher.calls.at(grid)

@@ -34,13 +34,12 @@ from ..ir import (
     StringAttr,
     Type,
     Value,
-    VerificationError,
-    functions_of,
     i32,
-    print_op,
-    verify,
 )
 from ..ir.parser import parse_module
+from ..ir.passes import functions_of
+from ..ir.printer import print_op
+from ..ir.verifier import VerificationError, verify
 from ..support import Location, TritiumError
 
 __all__ = [

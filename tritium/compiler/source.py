@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -218,7 +219,7 @@ class IRSource:
     spelled in the text, by position. `compile` accepts both.
     """
 
-    def __init__(self, path: str | Path, context: Any = None, backend: Any = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], context: Any = None, backend: Any = None) -> None:
         self.path: Path = _pathlib.Path(path)
         self.ext = self.path.suffix[1:]
         try:

@@ -17,7 +17,7 @@ import warnings
 from typing import Any, NoReturn
 
 from ..backends.compiler import GPUTarget
-from ..ir import ParseError, parse_module
+from ..ir.parser import ParseError, parse_module
 from ..support.cores import share_cores
 from ..support.dataclasses import asdict
 from .backend import make_backend

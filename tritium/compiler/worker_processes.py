@@ -50,7 +50,7 @@ class _ForkServer:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": ""},
             start_new_session=True,  # Ctrl-C interrupts this process only
         )
-        self._endings: dict[int, int] = {}
+        self._endings: dict[int | None, int] = {}
         self._said = threading.Condition()
         threading.Thread(target=self._listen, daemon=True).start()
 

@@ -182,7 +182,7 @@ def supports_tma(byval_only: bool = False) -> bool:
         return True
     if not is_hopper_or_newer():
         return False
-    tool = knobs.nvidia.ptxas
+    tool: Any = knobs.nvidia.ptxas
     least = (12, 0) if byval_only else (12, 3)
     return tool is not None and tuple(map(int, tool.version.split("."))) >= least
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -147,7 +147,7 @@ def device_of(value: Any) -> int | None:
 
 def adapter_of(value: Any) -> str:
     """How an array is read: "numpy", "torch", "pointer" (`data_ptr`), "wrapper" (by its `base`), else ""."""
-    return _FAST_ADAPTERS.get(_adapters.get(value.__class__), "")  # type: ignore[call-overload,no-any-return]
+    return _FAST_ADAPTERS.get(_adapters.get(value.__class__), "")
 
 
 def _find_adapter(value: Any) -> Callable[[Any], ArrayInfo] | None:
@@ -250,7 +250,8 @@ def _named_device(device: Any, address: int) -> int:
         raise _device_error(f"device {device}")
     if kind != "cuda":
         return UNKNOWN
-    return int(number) if str(number).isdigit() else _pointers.device_of_address(address)  # type: ignore[no-any-return]
+    found: int = int(str(number)) if str(number).isdigit() else _pointers.device_of_address(address)
+    return found
 
 
 def _from_cupy(value: Any) -> ArrayInfo:
@@ -397,7 +398,12 @@ def _from_dlpack(value: Any) -> ArrayInfo:
     return ArrayInfo(name, tensor.data + tensor.byte_offset, (value, capsule), device)
 
 
-_FAST_ADAPTERS = {_from_numpy: "numpy", _from_torch: "torch", _from_pointer: "pointer", _from_wrapper: "wrapper"}
+_FAST_ADAPTERS: Mapping[Callable[[Any], ArrayInfo] | None, str] = {
+    _from_numpy: "numpy",
+    _from_torch: "torch",
+    _from_pointer: "pointer",
+    _from_wrapper: "wrapper",
+}
 
 # ---- which bytes belong to an array ---------------------------------------------------------------------------------
 
@@ -543,7 +549,8 @@ class MockTensor:
         """`value`, or a MockTensor of it if it is an element type of torch or NumPy."""
         if isinstance(value, type) and value.__module__ == "numpy":  # numpy.float32
             return MockTensor(value.__name__, given=value)
-        return MockTensor(value) if _is_element_type(type(value)) else value
+        cls: Any = type(value)
+        return MockTensor(value) if _is_element_type(cls) else value
 
     def stride(self) -> tuple[int, ...]:
         """Strides in elements of a contiguous tensor."""

@@ -41,7 +41,12 @@ def _summarize(times: list[float], quantiles: Sequence[float] | None, return_mod
         return found[0] if len(found) == 1 else found
     if return_mode == "all":
         return times
-    ways = {"min": min, "max": max, "mean": lambda t: sum(t) / len(t), "median": lambda t: _quantile(t, 0.5)}
+    ways: dict[str, Callable[[list[float]], float]] = {
+        "min": min,
+        "max": max,
+        "mean": lambda t: sum(t) / len(t),
+        "median": lambda t: _quantile(t, 0.5),
+    }
     return ways[return_mode](times)
 
 

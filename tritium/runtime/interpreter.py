@@ -169,7 +169,8 @@ class ReduceScanOpInterface:
         array = np.asarray(ret)
         data = (array if array.ndim else array.reshape(1)).astype(numpy_dtype(dtype))
         ty = tl.block_type(dtype.scalar, array.shape) if array.ndim else dtype.scalar
-        return tl.tensor(TensorHandle(data, dtype.scalar), ty)
+        handle: Any = TensorHandle(data, dtype.scalar)
+        return tl.tensor(handle, ty)
 
     def apply_impl(self, input: tuple[Any, ...]) -> Any:
         """The results, one for each input."""
@@ -292,14 +293,16 @@ def _implicit_cvt(arg: Any) -> Any:
     """An argument of a launch as a tensor of the language: arrays become pointers, integers scalars."""
     if isinstance(arg, bool) or (isinstance(arg, int) and not isinstance(arg, bool)):
         ty = tl.str_to_ty(mangle_type(arg), None)
-        return tl.tensor(TensorHandle(np.array([arg], numpy_dtype(ty)), ty), ty)
+        handle: Any = TensorHandle(np.array([arg], numpy_dtype(ty)), ty)
+        return tl.tensor(handle, ty)
     if isinstance(arg, tuple):
         return _tuple_create(arg, map(_implicit_cvt, arg))
     if isinstance(arg, TensorDescriptor):
         return _descriptor(arg)
     if hasattr(arg, "data_ptr") or is_array(arg):
         ty = tl.str_to_ty(mangle_type(arg), None)
-        return tl.tensor(TensorHandle(np.array([_address(arg)], np.uint64), ty), ty)
+        handle = TensorHandle(np.array([_address(arg)], np.uint64), ty)
+        return tl.tensor(handle, ty)
     return arg
 
 

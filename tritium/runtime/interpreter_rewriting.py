@@ -103,7 +103,7 @@ class FunctionRewriter:
             _FACTORY, ast.arguments([], names, None, [], [], None, []), [*transformed_ast.body, result], []
         )
         if "type_params" in ast.FunctionDef._fields:
-            factory.type_params = []
+            factory.type_params = []  # type: ignore[attr-defined]  # Python 3.12
         module = ast.fix_missing_locations(ast.Module([factory], []))
         namespace: dict[str, Any] = {}
         exec(compile(module, self.filename, "exec"), self.fn.__globals__, namespace)

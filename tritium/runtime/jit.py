@@ -186,7 +186,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
 
     def warmup(self, *args: Any, grid: Any = (1,), **kwargs: Any) -> Any:
         """As KernelInterface; by the fast path for a kernel that is compiled already."""
-        if self.warmups is None or getattr(self.run, "__func__", None) is not JITFunction._native_run:
+        if self.warmups is None or getattr(self.run, "__func__", None) is not JITFunction._native_run:  # type: ignore[misc]
             return self.warmup_anew(*args, grid=grid, **kwargs)
         return self.warmups.at((1,))(*args, **kwargs)
 

@@ -93,7 +93,7 @@ def _by_name(kernel: Any, function: Any) -> Any:
     """The reduction of `kernel` to the name of its Python function; None if that name does not lead to it."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
     try:
-        found = _named(module, name, 0) if module else None
+        found: Any = _named(module, name, 0) if module else None
     except (AttributeError, ImportError):
         return None
     depth = 0

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -133,7 +133,11 @@ def _everywhere(value: Any) -> int:
     return HOST
 
 
-_PLACES = {"numpy": (_everywhere, HOST), "torch": (attrgetter("is_cpu"), True), "pointer": (_place_of, HOST)}
+_PLACES: Mapping[str, tuple[Callable[[Any], Any], Any]] = {
+    "numpy": (_everywhere, HOST),
+    "torch": (attrgetter("is_cpu"), True),
+    "pointer": (_place_of, HOST),
+}
 
 
 def make_launcher(kernel: CompiledKernel) -> Any:

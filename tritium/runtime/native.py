@@ -35,4 +35,5 @@ def _native_launch() -> Native | None:
     except BackendError:
         return None
     loaded.keep_forever()  # launchers may be called during the interpreter's finalization
-    return Native(*map(loaded.address, ("tt.method", "tt.cuda_launch", "tt.recent", "tt.launches")), loaded)
+    method, launch, recent, launches = map(loaded.address, ("tt.method", "tt.cuda_launch", "tt.recent", "tt.launches"))
+    return Native(method, launch, recent, launches, loaded)

@@ -35,7 +35,7 @@ def memory_to_read(arrays: Sequence[ArrayInfo], spans: Sequence[Span]) -> list[t
 
 def _whole(owner: Any, span: Span) -> Span:
     """Extended by the memory that an array is a view of, as far as it is read-only too: kernels may access it."""
-    base = getattr(owner, "base", None)
+    base: Any = getattr(owner, "base", None)
     while hasattr(base, "flags") and is_read_only(base):
         low, high = extent(base)
         span = min(span[0], low), max(span[1], high)

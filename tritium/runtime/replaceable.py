@@ -47,7 +47,8 @@ class ReplaceableType(type):
 
     def _reroute(cls) -> None:
         _route(cls)
-        for subclass in cls.__subclasses__():
+        subclasses: list[Any] = list(cls.__subclasses__())
+        for subclass in subclasses:
             subclass._reroute()
 
 

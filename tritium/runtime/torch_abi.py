@@ -32,7 +32,7 @@ class TensorView(NamedTuple):
     address: int
     dtype: int
     device: int
-    index: int
+    device_index: int
 
 
 class _Functions:
@@ -44,7 +44,7 @@ class _Functions:
         self.words = (ctypes.c_uint64 * (len(head) + len(Layout._fields)))(*head)
         self.address = ctypes.addressof(self.words)
         self.layout = find_layout(self.look_at)
-        self.words[len(head) :] = self.layout or [0] * len(Layout._fields)
+        self.words[len(head) :] = list(self.layout or [0] * len(Layout._fields))
 
     def look_at(self, tensor: Any) -> TensorView | None:
         """The functions' results for a tensor; None if they fail."""

@@ -27,7 +27,7 @@ class Layout(NamedTuple):
     methods: int
     storage: int
     offset: int
-    count: int
+    elements: int
     state: int
     address: int
     flags: int
@@ -124,7 +124,7 @@ def _find(torch: Any, look_at: Callable[[Any], Any]) -> Layout:
     held = [_words(storage._cdata, _STORAGE_WORDS) for storage in storages]
     if any(type(probe) is not torch.Tensor for probe in probes) or len({words[0] for words in tensors}) != 1:
         raise LookupError
-    states = [view.dtype | view.device << 16 | (view.index & 255) << 24 | 1 << 32 for view in views]
+    states = [view.dtype | view.device << 16 | (view.device_index & 255) << 24 | 1 << 32 for view in views]
     flags, special = _special(torch, made, held)
     layout = Layout(
         tensors[0][0],
@@ -164,7 +164,7 @@ def _word(address: int) -> int:
 def address_by(layout: Layout, tensor: Any) -> int | None:
     """The address of a tensor's first element by the layout; None if torch's functions must be called."""
     at = tensor._cdata
-    if _word(at) != layout.methods or not _word(at + layout.count):
+    if _word(at) != layout.methods or not _word(at + layout.elements):
         return None
     storage = _word(at + layout.storage)
     if _word(storage + layout.flags) & layout.special:

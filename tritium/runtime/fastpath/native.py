@@ -81,17 +81,18 @@ class Native:
 
     def _make_type(self) -> Any:
         self._members = (_Member * 3)(
-            (b"__vectorcalloffset__", _SIZE, _offset("bound", "vectorcall"), _READ_ONLY, None),
-            (b"grid", _OBJECT, _offset("bound", "grid"), _READ_ONLY, b"The grid that it launches with."),
+            _Member(b"__vectorcalloffset__", _SIZE, _offset("bound", "vectorcall"), _READ_ONLY, None),
+            _Member(b"grid", _OBJECT, _offset("bound", "grid"), _READ_ONLY, b"The grid that it launches with."),
         )
         call = ctypes.cast(ctypes.pythonapi.PyVectorcall_Call, ctypes.c_void_p).value
         doc = ctypes.c_char_p(b"A kernel with a grid: called with the kernel's arguments, it launches.")
         self._slots = (_Slot * 7)(
-            (_tp_call, call),
-            *((n, self.address(f"tt.{s}")) for n, s in ((_tp_clear, "clear"), (_tp_dealloc, "dealloc"))),
-            (_tp_traverse, self.address("tt.traverse")),
-            (_tp_members, ctypes.addressof(self._members)),
-            (_tp_doc, ctypes.cast(doc, ctypes.c_void_p).value),
+            _Slot(_tp_call, call),
+            _Slot(_tp_clear, self.address("tt.clear")),
+            _Slot(_tp_dealloc, self.address("tt.dealloc")),
+            _Slot(_tp_traverse, self.address("tt.traverse")),
+            _Slot(_tp_members, ctypes.addressof(self._members)),
+            _Slot(_tp_doc, ctypes.cast(doc, ctypes.c_void_p).value),
         )
         size, flags = 8 * len(FIELDS["bound"]), _HAVE_VECTORCALL | _HAVE_GC | _NO_INSTANCES
         self._spec = _Spec(b"tritium.runtime.Launch", size, 0, flags, self._slots)

@@ -58,7 +58,8 @@ def launch_plan(
     (`launcher.launch_backend(device)`), and without native code.
     """
     native = native_fastpath()
-    backend = kernel.launcher.launch_backend(device) if native is not None else None
+    launcher: Any = kernel.launcher
+    backend: LaunchBackend | None = launcher.launch_backend(device) if native is not None else None
     if native is None or backend is None:
         return None
     return make_plan(
@@ -259,7 +260,7 @@ def _pointer(backend: LaunchBackend, rule: ParameterRule, value: Any, key: Any, 
     functions = functions_for(value) if adapter == "torch" else 0
     seen = look_at(value) if functions else None
     if seen is not None and seen[2:] == backend.where and seen.address == value.data_ptr():
-        where = (-1 if backend.only else seen.index) & 0xFFFFFFFF | value.element_size() << 32
+        where = (-1 if backend.only else seen.device_index) & 0xFFFFFFFF | value.element_size() << 32
         known = {"low": seen.dtype, "high": seen.device, "expected": where, "object": state_of(value)}
         return {**guard, "check": "tensor", "call": functions, **known}
     if adapter == "torch":
