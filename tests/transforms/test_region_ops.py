@@ -6,6 +6,7 @@ same shape that lack the interfaces show that the comparison can fail.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,17 @@ import tritium.conversion
 import tritium.dialects.all
 import tritium.transforms
 from tests.example_kernels import cases, load
+from tests.interpreter.programs import random_program
 from tests.transforms import region_ops
 from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.dialects import scf
 from tritium.interpreter.evaluator import run
-from tritium.ir import UNIT, PassManager, parse_module, print_op, verify
+from tritium.ir import UNIT, PassManager, parse_module, print_op, run_pipeline, verify
+from tritium.transforms.ttir import TTIR_PIPELINE
 
 assert tritium.conversion and tritium.dialects.all and tritium.transforms
+
+SEED = int(os.environ.get("TRITIUM_TEST_SEED", "1"))
 
 PROGRAM = """
 module {
@@ -129,6 +134,16 @@ def test_pass_does_to_region_ops_what_it_does_to_scf(name: str) -> None:
     module = after(with_region_ops(PROGRAM), name)
     assert "scf." not in print_op(module)
     assert as_scf(module) == print_op(after(parse_module(PROGRAM), name))
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + 6))
+def test_each_pass_does_to_random_programs_what_it_does_to_scf(seed: int) -> None:
+    text = print_op(random_program(seed))
+    known, ours = parse_module(text), with_region_ops(text)
+    for p in TTIR_PIPELINE:
+        run_pipeline(known, [p])
+        run_pipeline(ours, [p], verifier=verify)
+        assert as_scf(ours.clone({})) == print_op(known), f"after {p.name} of\n{text}"
 
 
 @pytest.mark.parametrize("name", ASK_INTERFACES)
