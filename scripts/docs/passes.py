@@ -76,7 +76,12 @@ def _page(info: PassInfo, tables: list[Table]) -> str:
     about = rest[:1].upper() + rest[1:] if colon and name == info.name else about
     level = {"module": "the module", "function": "each function", "any": "any operation"}[info.level]
     aliases = ", ".join(f"`{a}`" for a in info.aliases)
-    facts = [f"It runs on {level}.", f"Other tools call it {aliases}." if aliases else ""]
+    former = ", ".join(f"`{name}`" for name in info.former)
+    facts = [
+        f"It runs on {level}.",
+        f"Other tools call it {aliases}." if aliases else "",
+        f"Its former name {former} is accepted for one release." if former else "",
+    ]
     return sections(
         NOTE,
         f"# {info.name}",

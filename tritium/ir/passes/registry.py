@@ -36,11 +36,15 @@ class UnknownPass(TritiumError):
 
 @dataclass(frozen=True)
 class Spelling:
-    """What MLIR and Triton call a pass: the class that their dumps name, and what their command lines call it."""
+    """Other names of a pass: the class in dumps of MLIR and Triton, and their names on command lines.
+
+    `former` are names of earlier releases, accepted for one more.
+    """
 
     name: str
     title: str
     aliases: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class PassInfo:
     fn: PassFunction
     title: str
     aliases: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
 
     @property
     def level(self) -> str:
@@ -124,7 +129,7 @@ class PassRegistry:
         """Accept other names for passes."""
         for spelling in spellings:
             self._spellings[spelling.name] = spelling
-            for alias in spelling.aliases:
+            for alias in (*spelling.aliases, *spelling.former):
                 self._aliases[alias] = spelling.name
 
     def add_file(self, name: str, module: str) -> None:
@@ -143,8 +148,8 @@ class PassRegistry:
         if owner != fn.__module__:
             raise InternalError(f"there is a pass '{name}' already, in {owner}")
         spelling = self._spellings.get(name)
-        aliases = spelling.aliases if spelling is not None else ()
-        info = self._infos[name] = PassInfo(name, fn, self.title(name), aliases)
+        aliases, former = (spelling.aliases, spelling.former) if spelling is not None else ((), ())
+        info = self._infos[name] = PassInfo(name, fn, self.title(name), aliases, former)
         return info
 
     def title(self, name: str) -> str:
@@ -201,8 +206,8 @@ class PassRegistry:
         return [*self.spellings(), *self.pipelines]
 
     def spellings(self) -> list[str]:
-        """All names and aliases of passes."""
-        return [name for info in self.all() for name in (info.name, *info.aliases)]
+        """All names of passes, with aliases and former names."""
+        return [name for info in self.all() for name in (info.name, *info.aliases, *info.former)]
 
 
 def _title(name: str) -> str:

@@ -51,11 +51,10 @@ SPELLINGS = [
     Spelling(
         "optimize-cta-locality", "TritonNvidiaGPUOptimizeCTALocalityPass", ("triton-nvidia-gpu-optimize-cta-locality",)
     ),
-    # former names, accepted for one release
-    Spelling("hoist-waits", "HoistWaitsPass", ("early-waits",)),
-    Spelling("speculate-loads", "SpeculateLoadsPass", ("early-loads",)),
-    Spelling("rematerialize-after-loops", "RematerializeAfterLoopsPass", ("recompute-behind-loops",)),
-    Spelling("store-mma-rows-per-warp", "StoreMmaRowsPerWarpPass", ("store-own-rows",)),
-    Spelling("store-in-own-cta", "StoreInOwnCtaPass", ("store-in-own-block",)),
+    Spelling("hoist-waits", "HoistWaitsPass", former=("early-waits",)),
+    Spelling("speculate-loads", "SpeculateLoadsPass", former=("early-loads",)),
+    Spelling("rematerialize-after-loops", "RematerializeAfterLoopsPass", former=("recompute-behind-loops",)),
+    Spelling("store-mma-rows-per-warp", "StoreMmaRowsPerWarpPass", former=("store-own-rows",)),
+    Spelling("store-in-own-cta", "StoreInOwnCtaPass", former=("store-in-own-block",)),
 ]
 """Names in MLIR dumps and on Triton's command lines, by pass."""
