@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import gcd
-from typing import Any
 
 from ..ir import Type, shape_of
 
@@ -49,7 +48,7 @@ class AxisInfo:
         """The number of axes, 1 for a scalar."""
         return len(self.contiguity)
 
-    def _key(self) -> tuple[Any, ...]:
+    def _key(self) -> tuple[object, ...]:
         return self.contiguity, self.divisibility, self.constancy, self.constant, self.nonnegative, self.shifted
 
     def __eq__(self, other: object) -> bool:

@@ -12,11 +12,9 @@ rematerialized instead:
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..dialects import tt, ttg
 from ..dialects.ttg_memory import AsyncTokenType, MemDescType
-from ..ir import PURE, BlockArgument, Operation, TensorType, Value
+from ..ir import PURE, BlockArgument, TensorType, Value
 
 __all__ = ["PART_BYTES", "capture_scratch", "sent"]
 
@@ -56,7 +54,7 @@ def _cost(value: Value, known: int) -> int:
     return known
 
 
-def sent(op: Any) -> list[tuple[int, Value]]:
+def sent(op: ttg.WarpSpecialize) -> list[tuple[int, Value]]:
     """The captures of a `ttg.warp_specialize` that pass through shared memory, with their indices."""
     return [(i, v) for i, v in enumerate(op.partitions.operands) if not is_recomputed(v)]
 
@@ -68,6 +66,6 @@ def words_of(value: Value) -> int:
     return 0 if isinstance(value.type, AsyncTokenType) else 1
 
 
-def capture_scratch(op: Operation) -> int:
+def capture_scratch(op: ttg.WarpSpecialize) -> int:
     """Bytes of scratch for the captures of a `ttg.warp_specialize` that pass through shared memory."""
     return PART_BYTES * sum(words_of(v) for _, v in sent(op))

@@ -6,8 +6,6 @@ The scratch size, the synchronization inside the conversion and the emitted inst
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..dialects import ttg
 from ..dialects.ttg_context import capability_of
 from ..dialects.ttg_maps import linear_layout_of
@@ -33,9 +31,9 @@ def has_stmatrix(op: Operation) -> bool:
 
 def exchange_of(op: ttg.ConvertLayout) -> Plan:
     """The plan of a conversion; i1 is moved as 8 bits, pointers as 64. UnsupportedOperation if there is none."""
-    ty: Any = op.src.type
+    ty = op.src.type
     bits = max(8, element_bits(ty))
-    source, target = linear_layout_of(ty), linear_layout_of(op.result.type)  # type: ignore[arg-type]
+    source, target = linear_layout_of(ty), linear_layout_of(op.result.type)
     only_lanes = bool(op.force_warp_shuffle)
     try:
         plan = plan_exchange(source, target, bits, has_ldmatrix(op), has_stmatrix(op), only_lanes)

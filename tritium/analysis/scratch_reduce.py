@@ -70,7 +70,7 @@ def reduction_of(op: tt.Reduce) -> Reduction:
     target = linear_layout_of(result) if isinstance(result, TensorType) else None
     ordered = combine_of(op.combine.block).order is Order.ORDERED
     with _explained(op):
-        return plan_reduction(linear_layout_of(op.srcs[0].type), op.axis, target, ordered)  # type: ignore[arg-type]
+        return plan_reduction(linear_layout_of(op.srcs[0].type), op.axis, target, ordered)
 
 
 def reduce_scratch(op: Any) -> int:
@@ -81,7 +81,7 @@ def reduce_scratch(op: Any) -> int:
 def scan_of(op: tt.Scan) -> Scan:
     """The plan of a scan of tensors with layouts."""
     with _explained(op):
-        return plan_scan(linear_layout_of(op.srcs[0].type), op.axis)  # type: ignore[arg-type]
+        return plan_scan(linear_layout_of(op.srcs[0].type), op.axis)
 
 
 def scan_scratch(op: Any) -> int:
@@ -96,7 +96,7 @@ def histogram_scratch(op: Any) -> int:
 
 def gathering_of(op: tt.Gather) -> Gathering:
     """The plan of a gather of tensors with layouts."""
-    source, result = linear_layout_of(op.src.type), linear_layout_of(op.result.type)  # type: ignore[arg-type]
+    source, result = linear_layout_of(op.src.type), linear_layout_of(op.result.type)
     return plan_gathering(source, result, op.axis)
 
 

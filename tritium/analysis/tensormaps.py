@@ -12,8 +12,6 @@ publishes its tensor map and invalidates cached copies, which takes a round trip
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..ir import PURE, Operation, Value
 from .tma import DESCRIPTOR_BYTES
 
@@ -36,11 +34,12 @@ def ends_run(op: Operation) -> bool:
     return after is None or after.name != op.name
 
 
-def run_of(op: Operation) -> list[Any]:
+def run_of(op: Operation) -> list[Operation]:
     """The run of operations of one name that ends with `op`, in order; empty if it continues after `op`."""
     if not ends_run(op):
         return []
-    found, before = [op], op.prev
+    found: list[Operation] = [op]
+    before = op.prev
     while before is not None and (before.name == op.name or _between(before)):
         if before.name == op.name:
             found.append(before)
@@ -63,6 +62,6 @@ def maker_of(place: Value) -> int | None:
     return run_of(last).index(made[0])
 
 
-def tensormap_scratch(op: Any) -> int:
+def tensormap_scratch(op: Operation) -> int:
     """Bytes in which the descriptors of a run are built, each by one warp."""
     return DESCRIPTOR_BYTES * len(run_of(op))

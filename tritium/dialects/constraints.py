@@ -7,7 +7,6 @@ attributes and shapes the general invariants have found in order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..ir import (
     FloatType,
@@ -60,7 +59,7 @@ is_integer = _Cached((IntegerType, IndexType))
 is_float = _Cached((FloatType,))
 
 
-def listed(values: Sequence[Any]) -> str:
+def listed(values: Sequence[Value | Type]) -> str:
     """Types, or the types of values, in round brackets."""
     return "(" + ", ".join(str(v.type if isinstance(v, Value) else v) for v in values) + ")"
 
@@ -102,7 +101,7 @@ def all_integers(op: Operation) -> Sequence[str]:
 
 def _conversion(
     source: dict[Type, bool], target: dict[Type, bool], words: str, order: int
-) -> Callable[[Any], Sequence[str]]:
+) -> Callable[[Operation], Sequence[str]]:
     """From `source` types to `target` types; `order` 1: to more bits, -1: to fewer, 0: any."""
 
     def check(op: Operation) -> Sequence[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..ir import (
     COMMUTATIVE,
     DEBUG,
@@ -20,6 +18,7 @@ from ..ir import (
     Attribute,
     Body,
     Bool,
+    DenseArrayAttr,
     I32Array,
     Op,
     Operand,
@@ -472,8 +471,8 @@ class Print(Op, name="tt.print", traits=WRITE | DEBUG, assembly="$prefix attr-di
     def shown(self) -> list[tuple[int, ...]]:
         """The shape of what is printed of each argument."""
         shapes = [shape_of(v.type) for v in self.args]
-        said: Any = self.attributes.get("tt.shapes")
-        if said is None:
+        said = self.attributes.get("tt.shapes")
+        if not isinstance(said, DenseArrayAttr):
             return shapes
         sizes = iter(said.values)
         return [tuple(next(sizes) for _ in shape) for shape in shapes]

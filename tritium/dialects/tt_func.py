@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from ..ir import (
     ISOLATED,
@@ -42,7 +42,7 @@ __all__ = ["Call", "Func", "Return"]
 _SHOWN = ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
 
 
-def _typed_with(printer: Printer, types: Iterable[Type], dictionaries: Sequence[Any]) -> list[str]:
+def _typed_with(printer: Printer, types: Iterable[Type], dictionaries: Sequence[DictionaryAttr]) -> list[str]:
     """Types, each with its dictionary of attributes where that is not empty."""
     texts = [printer.types[ty] for ty in types]
     for i, dictionary in enumerate(dictionaries):
@@ -92,7 +92,7 @@ class Func(Op, name="tt.func", traits=ISOLATED | SYMBOL):
     @property
     def noinline(self) -> bool:
         """True where calls must stay calls; for Triton this is a remark on the function, no part of its definition."""
-        found: Any = self.attributes.get("noinline")
+        found = self.attributes.get("noinline")
         return found is not None and bool(getattr(found, "value", True))
 
     @property

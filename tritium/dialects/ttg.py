@@ -9,7 +9,7 @@ block, `ttg.num-ctas` blocks a cluster, and the `ttg.target`.
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..ir import (
     ALLOC,
@@ -463,7 +463,7 @@ class Barrier(Op, name="ttg.barrier", traits=READ | WRITE):
         """`ttg.barrier local|global_read`"""
         bits = self.addrSpace
         if bits in (AddrSpace.none, AddrSpace.all):
-            words: Any = AddrSpace(bits).name
+            words = str(AddrSpace(bits).name)
         else:
             words = "|".join(str(AddrSpace(b).name) for b in _SPACES if bits & b)
         printer.write(f"ttg.barrier {words}")

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ir import Attribute, ShapedType, TensorType
+from ..ir import Attribute, TensorType, Type, shape_of
 from ..layout import LinearLayout, shared
 from ..layout import distributed as registers
 from ..layout.bases import order_of_bases
@@ -47,12 +47,13 @@ def map_or_none(layout: Attribute, shape: Shape) -> LinearLayout | None:
         return None
 
 
-def linear_layout_of(ty: ShapedType) -> LinearLayout:
+def linear_layout_of(ty: Type) -> LinearLayout:
     """The map of the layout that a tensor or buffer type has; of a buffer's leading copies only one is described."""
     layout: Any = ty.encoding  # type: ignore[attr-defined]
     if layout is None:
         raise ValueError(f"{ty} has no layout")
-    return linear_layout(layout, ty.shape if isinstance(ty, TensorType) else ty.shape[-layout.rank :])
+    shape = shape_of(ty)
+    return linear_layout(layout, shape if isinstance(ty, TensorType) else shape[-layout.rank :])
 
 
 def _blocked(a: Blocked, shape: Shape) -> LinearLayout:

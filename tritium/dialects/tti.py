@@ -69,7 +69,7 @@ __all__ = [
 
 
 class MemType(enum.IntEnum):
-    """A memory inside of the chip."""
+    """An on-chip memory."""
 
     shared_mem = 0
     tensor_mem = 1
@@ -286,9 +286,9 @@ class GSanMBarrierArrive(
     traits=READ | WRITE,
     assembly="$scratch `,` $barrier `,` $pred `,` $count " + _BARRIER,
 ):
-    """`count` arrivals at `barrier` where `pred`; with `publishClock`, who waits sees what this block has done.
+    """Arrive at `barrier` `count` times where `pred`; with `publishClock`, the wait acquires the writes of this CTA.
 
-    `multicast` and its masks say at which blocks' barriers.
+    `multicast` and its masks select the CTAs of the barriers.
     """
 
     verify_op = tti_checks.operands
