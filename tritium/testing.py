@@ -198,12 +198,13 @@ def _plot(bench: Benchmark, rows: Sequence[Sequence[Any]]) -> Any:
     return _pyplot
 
 
-def perf_report(benchmarks: Benchmark | Sequence[Benchmark]) -> Callable[[Callable[..., Any]], Mark]:
+def perf_report(benchmarks: Benchmark | Sequence[Benchmark]) -> Callable[[Callable[..., object]], Mark]:
     """Decorator: measure a function under these benchmarks (`.run(print_data=True)`)."""
 
-    def decorate(fn: Callable[..., Any]) -> Mark:
+    def decorate(fn: Callable[..., object]) -> Mark:
         mark = Mark(fn, benchmarks)
-        functools.update_wrapper(mark, fn, updated=())  # type: ignore[arg-type]  # an object like a function
+        like_function: Any = mark  # with the name and the docstring of the function
+        functools.update_wrapper(like_function, fn, updated=())
         return mark
 
     return decorate

@@ -107,7 +107,7 @@ if TYPE_CHECKING:
     class BoundCalls(Protocol):
         """Launches of a kernel with all arguments checked; see `runtime.fastpath.direct`."""
 
-        def at(self, grid: Any) -> Callable[..., None]:
+        def at(self, grid: object) -> Callable[..., None]:
             """A callable that launches with `grid`."""
 
     class KernelLauncher(Protocol):
@@ -117,7 +117,7 @@ if TYPE_CHECKING:
         def calls(self) -> BoundCalls:
             """Launches by `kernel[grid](*args)`."""
 
-        def __call__(self, grid: Any, args: Sequence[Any], stream: Any = None) -> None:
+        def __call__(self, grid: object, args: Sequence[object], stream: object = None) -> None:
             """Launch."""
 
 

@@ -6,7 +6,7 @@ Callbacks between passes in C++ cannot be registered: the passes are Python here
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ..frontend.language.library_support import is_enabled
 from ..support import TritiumError
@@ -26,6 +26,6 @@ def unregister_instrumentation(*, point: str, backend: str) -> None:
     """No effect: no callback is ever registered."""
 
 
-def instrument(*args: Any, point: str, backend: str, context: Any = None) -> bool:
+def instrument(*args: object, point: str, backend: str, context: object = None) -> bool:
     """False: no callback is registered for the point."""
     return False

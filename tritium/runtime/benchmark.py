@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..support.lazy import LazyModule
 from .driver_config import driver as drivers
@@ -22,6 +22,22 @@ __all__ = [
 ]
 
 _torch = LazyModule("torch")
+
+if TYPE_CHECKING:
+
+    class Differentiable(Protocol):
+        """A tensor with a gradient."""
+
+        grad: object
+
+    class Event(Protocol):
+        """An event of a GPU's stream, such as `torch.cuda.Event`."""
+
+        def record(self) -> None:
+            """Record the event in the current stream."""
+
+        def elapsed_time(self, end: Event) -> float:
+            """Milliseconds to `end`."""
 
 
 def _quantile(values: Sequence[float], q: float) -> float:
@@ -51,10 +67,10 @@ def _summarize(times: list[float], quantiles: Sequence[float] | None, return_mod
 
 
 def do_bench(
-    fn: Callable[[], Any],
+    fn: Callable[[], object],
     warmup: float = 25,
     rep: float = 100,
-    grad_to_none: Sequence[Any] | None = None,
+    grad_to_none: Sequence[Differentiable] | None = None,
     quantiles: Sequence[float] | None = None,
     return_mode: str = "mean",
 ) -> Any:
@@ -78,13 +94,13 @@ def _check_mode(return_mode: str) -> None:
 
 
 def _times_of_gpu(
-    fn: Callable[[], Any], driver: Any, warmup: float, rep: float, grad_to_none: Sequence[Any]
+    fn: Callable[[], object], driver: Any, warmup: float, rep: float, grad_to_none: Sequence[Differentiable]
 ) -> list[float]:
     """Milliseconds of each run, between two events in the GPU's current stream."""
     interface = driver.get_device_interface()
     cache = driver.get_empty_cache_for_benchmark()
 
-    def events(count: int) -> list[Any]:
+    def events(count: int) -> list[Event]:
         return [interface.Event(enable_timing=True) for _ in range(count)]
 
     fn()
@@ -113,10 +129,10 @@ def _times_of_gpu(
 
 
 def do_bench_cpu(
-    fn: Callable[[], Any],
+    fn: Callable[[], object],
     warmup: float = 25,
     rep: float = 100,
-    grad_to_none: Sequence[Any] | None = None,
+    grad_to_none: Sequence[Differentiable] | None = None,
     quantiles: Sequence[float] | None = None,
     return_mode: str = "mean",
 ) -> Any:
@@ -140,9 +156,9 @@ def do_bench_cpu(
 
 
 def do_bench_cudagraph(
-    fn: Callable[[], Any],
+    fn: Callable[[], object],
     rep: float = 20,
-    grad_to_none: Sequence[Any] | None = None,
+    grad_to_none: Sequence[Differentiable] | None = None,
     quantiles: Sequence[float] | None = None,
     return_mode: str = "mean",
 ) -> Any:
@@ -155,12 +171,12 @@ def do_bench_cudagraph(
     return _summarize(_times_of_graph(fn, cuda, rep, grad_to_none or ()), quantiles, return_mode)
 
 
-def do_bench_proton(fn: Callable[[], Any], *args: Any, **kwargs: Any) -> Any:
+def do_bench_proton(fn: Callable[[], object], *args: Any, **kwargs: Any) -> Any:
     """As `do_bench`, whose times are those of events around the calls, which is what our profiler reads too."""
     return do_bench(fn, *args, **kwargs)
 
 
-def do_bench_cudagraph_proton(fn: Callable[[], Any], *args: Any, **kwargs: Any) -> Any:
+def do_bench_cudagraph_proton(fn: Callable[[], object], *args: Any, **kwargs: Any) -> Any:
     """As `do_bench_cudagraph`."""
     return do_bench_cudagraph(fn, *args, **kwargs)
 
@@ -179,7 +195,9 @@ def cuda_graph_without_gc(*args: Any, **kwargs: Any) -> Iterator[Any]:
             gc.enable()
 
 
-def _times_of_graph(fn: Callable[[], Any], cuda: Any, rep: float, grad_to_none: Sequence[Any]) -> list[float]:
+def _times_of_graph(
+    fn: Callable[[], object], cuda: Any, rep: float, grad_to_none: Sequence[Differentiable]
+) -> list[float]:
     """Milliseconds of a run, from ten replays of a graph with enough runs for `rep` ms."""
     with cuda.stream(cuda.Stream()):
         fn()

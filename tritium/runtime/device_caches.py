@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ..backends.compiler import BaseBackend
 from ..compiler import make_backend
 from ..support import settings
 from ..support.lazy import LazyModule
@@ -15,13 +17,15 @@ __all__ = ["DeviceCaches", "Kernels", "Specialization", "device_cache"]
 _jit_parts = LazyModule(".jit_parts", __package__)
 
 
-def device_cache(function: Any, target: Any) -> tuple[Kernels, dict[Any, str], Any, Any, Any]:
+def device_cache(
+    function: Any, target: Any
+) -> tuple[Kernels, dict[object, str], Any, BaseBackend, Callable[..., object]]:
     """An entry of `device_caches`, as Triton's: kernels, keys of specializations, target, backend, and the binder,
     which programs that build launches of their own call."""
     return Kernels(), {}, target, make_backend(target), partial(_bind, function)
 
 
-def _bind(function: Any, *args: Any, **kwargs: Any) -> Any:
+def _bind(function: Any, *args: object, **kwargs: object) -> object:
     return _jit_parts.binder_of(function)(*args, **kwargs)
 
 
@@ -57,7 +61,7 @@ class Specialization:
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel  # compiled, or a FutureKernel
         self.plans: dict[Any, Any] = {}
-        self.repeats: dict[Any, int] = {}  # launches after the first, by kind
+        self.repeats: dict[object, int] = {}  # launches after the first, by kind
         self.generation = -1
 
     def forget(self, generation: int) -> None:

@@ -35,7 +35,7 @@ def _route(cls: Any) -> None:
 class ReplaceableType(type):
     """The type of a class whose `run` may be replaced. The class names its `_native_run` and `_native_getitem`."""
 
-    def __setattr__(cls, name: str, value: Any) -> None:
+    def __setattr__(cls, name: str, value: object) -> None:
         super().__setattr__(name, value)
         if name == "run":
             cls._reroute()
@@ -57,12 +57,12 @@ class Replaceable(metaclass=ReplaceableType):
 
     _at: Callable[[Any], Any] | None
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
+    def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         if "_native_getitem" not in cls.__dict__ and "run" in cls.__dict__:
             _route(cls)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
         if name == "run":
             self._at = partial(_through_run, self)
