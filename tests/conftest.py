@@ -40,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Give the run a cache of its own: compiled kernels are shared by its processes, and none is left from earlier runs."""
+    sampling.everything = sampling.runs_everything(config)
     if not {"TRITIUM_CACHE_DIR", "TRITON_CACHE_DIR"} & os.environ.keys():
         os.environ["TRITIUM_CACHE_DIR"] = config.stash[OWN_CACHE] = tempfile.mkdtemp(prefix="tritium-tests-")
 

@@ -18,6 +18,7 @@ import random
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
+from zlib import crc32
 
 import pytest
 
@@ -28,6 +29,8 @@ SUFFIXES = (".py", ".mlir", ".json", ".toml", ".txt")
 #: One test in how many runs, and the parameters whose values need not all occur.
 Rate = tuple[int, tuple[str, ...]]
 T = TypeVar("T")
+
+everything = False  # whether all cases run: set by conftest.py, for code of tests that does not know pytest's options
 
 
 def tree_hash(root: Path = ROOT) -> str:
@@ -87,6 +90,11 @@ class Marks:
             above = self._inherited(node.parent) if node.parent else {}
             found = self._of[node] = {**above, **{mark.name: mark for mark in reversed(node.own_markers)}}
         return found
+
+
+def one_in(count: int, key: str) -> bool:
+    """Whether the sample contains the step `key` of a test, such as a kernel's assembly; always where all cases run."""
+    return everything or crc32(f"{chosen_seed()} {key}".encode()) % count == 0
 
 
 def some(values: Sequence[T], count: int, name: str, config: pytest.Config) -> list[T]:

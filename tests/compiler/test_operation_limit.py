@@ -105,6 +105,7 @@ def lines_of(fn, n):
     return seen
 
 
+@pytest.mark.sample(2, "fn")
 @pytest.mark.parametrize("fn", KERNELS, ids=lambda fn: fn.__name__)
 def test_work_is_linear_in_operations(fn, monkeypatch):
     def stop(*arguments):

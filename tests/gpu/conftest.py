@@ -25,7 +25,7 @@ from tritium.runtime.driver import driver
 from tritium.runtime.fastpath import preparation as preparing
 from tritium.runtime.jit import JITFunction
 
-SHARE = 12  # of the tests, one in so many runs on the emulator
+SHARE = 16  # of the tests, one in so many runs on the emulator
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

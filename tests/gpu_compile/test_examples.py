@@ -77,6 +77,7 @@ def cache(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITIUM_CACHE_DISABLE", "1")
 
 
+@pytest.mark.sample(2, "case")
 @pytest.mark.parametrize(("case", "capability"), pairs())
 def test_machine_code(case: ExampleKernel, capability: int) -> None:
     with warnings.catch_warnings():

@@ -63,6 +63,7 @@ _NAMES |= {"fp8e4nv": "f32.e4m3.e4m3", "fp8e5": "f32.e5m2.e5m2"}
 _BYTES = {"fp16": 2, "bf16": 2, "fp32": 4}
 
 
+@pytest.mark.sample(2, "dtype", "shape", "warps", "stages", "registers")
 @pytest.mark.parametrize(("dtype", "shape", "warps", "stages", "registers"), TILES)
 @pytest.mark.parametrize("turned", ["", "b"])
 def test_tiles(dtype: str, shape: Shape, warps: int, stages: int, registers: int, turned: str) -> None:

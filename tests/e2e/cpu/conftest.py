@@ -43,10 +43,10 @@ def capabilities_of(key: str) -> tuple[int, ...]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run half of the cases of tests without another share."""
+    """Run a third of the cases of tests without another share."""
     for item in items:
         if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.sample(2))
+            item.add_marker(pytest.mark.sample(3))
 
 
 @pytest.fixture(autouse=True)
