@@ -69,3 +69,11 @@ def of_the_library(x, o, B: tl.constexpr):
     v = tl.load(x + at)
     w = libdevice.hypot(v, 2.0 * v) + libdevice.erfinv(v * 0.5) + libdevice.pow(v, 1.5) + libdevice.tgamma(v + 1)
     tl.store(o + at, libdevice.fmod(w, 0.75) + libdevice.round(v * 10))
+
+
+@tritium.jit
+def masked_sums(x, out, columns, B: tl.constexpr):
+    """The sum of each row, by loads without `other`: lanes that are masked off are 0 on every target."""
+    at = tl.arange(0, B)
+    values = tl.load(x + tl.program_id(0) * columns + at, mask=at < columns)
+    tl.store(out + tl.program_id(0), tl.sum(values))

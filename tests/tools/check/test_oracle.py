@@ -13,6 +13,7 @@ from tests.tools.check.kernels import (
     by_descriptors,
     counted,
     distance,
+    masked_sums,
     of_the_library,
     product,
     row_max,
@@ -62,6 +63,12 @@ def test_all_steps_agree(target: Any) -> None:
     assert steps_of(report)["canonicalize"] == "same"
     if target is not None:
         assert {v.verdict for v in report.verdicts} <= {"same", "rounded"}, "every step is run"
+
+
+def test_lanes_masked_off_without_other_are_zero_at_every_step(target: Any) -> None:
+    x, out = np.arange(1, 10, dtype=np.float32).reshape(3, 3), np.zeros(3, np.float32)
+    report = tritium.check(masked_sums, x, out, 3, B=4, grid=(3,), target=target)
+    assert report, render(report)
 
 
 def test_products_agree_up_to_rounding(target: Any) -> None:

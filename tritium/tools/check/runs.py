@@ -107,6 +107,7 @@ class Launch:
 
         def run(regions: list[np.ndarray]) -> None:
             evaluator = Evaluator(module, self.grid) if make is None else make(module, self.grid, regions)
+            evaluator.masked_zeros = True  # as docs/semantics promises on every target
             evaluate(evaluator, self.arguments.evaluated(regions))
 
         return self._run(run, regions)
