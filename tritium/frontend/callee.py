@@ -192,7 +192,7 @@ class _Identities:
 
     A recursive call contributes the name of the function whose identity is being computed. An identity that contains
     such a name does not depend on that function's source, so of a cycle only the identity of the first function is
-    cached; those of the others are computed again on demand.
+    cached; those of the others are recomputed on demand.
     """
 
     def __init__(self) -> None:
@@ -230,10 +230,12 @@ class SourceFunction:
     Attributes: `fn` (the Python function), `noinline`, `source`, and the usual `__name__`, `__doc__`, `__module__`.
     """
 
+    __name__: str
+
     def __init__(self, fn: FunctionType, *, noinline: bool = False) -> None:
         if not isinstance(fn, FunctionType):
             raise TypeError(f"expected a Python function, got {type(fn).__name__}: {fn!r}")
-        functools.update_wrapper(self, fn)
+        functools.update_wrapper(self, fn)  # type: ignore[arg-type]
         self.fn = fn
         self.noinline = noinline
         self.source = SourceText(fn)
@@ -450,7 +452,7 @@ class LanguageFunction(SourceFunction):
         if python_calls.execute is not None:
             return python_calls.execute(self, args, kwargs)
         raise RuntimeError(
-            f"{self.__name__} is a function of the kernel language; it can only be called inside a kernel"  # type: ignore[attr-defined]
+            f"{self.__name__} is a function of the kernel language; it can only be called inside a kernel"
         )
 
 
@@ -515,6 +517,7 @@ class ConstexprFunction:
     @cached_property
     def src(self) -> str:
         """The source from `def` on, dedented, as of kernels; SourceError if it cannot be found."""
+        assert isinstance(self.fn, FunctionType)
         return SourceText(self.fn).text
 
     def __repr__(self) -> str:

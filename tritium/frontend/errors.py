@@ -162,7 +162,7 @@ class CompilationError(TritiumError):
         text = self.diagnostic().render()
         return self.triton_position() + text if triton_errors.on else text
 
-    def __reduce__(self) -> object:
+    def __reduce__(self) -> tuple[Any, ...]:
         return (_Restored, (self.diagnostic().render(), self.triton_position()))
 
 
@@ -184,7 +184,7 @@ class _Restored(CompilationError):
     def __str__(self) -> str:
         return self._position + self.error_message if triton_errors.on else self.error_message
 
-    def __reduce__(self) -> object:
+    def __reduce__(self) -> tuple[Any, ...]:
         return (_Restored, (self.error_message, self._position))
 
 

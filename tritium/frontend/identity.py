@@ -105,7 +105,7 @@ class _Walk:
     def function(self, fn: FunctionType) -> str:
         return self.once(fn, self.code_of)
 
-    def type(self, cls: type) -> str:
+    def class_named(self, cls: type) -> str:
         return self.once(cls, self.class_of)
 
     def method(self, bound: MethodType) -> str:
@@ -171,7 +171,7 @@ _WRITERS: dict[type, Callable[[_Walk, Any], str]] = {
     FunctionType: _Walk.function,
     MethodType: _Walk.method,
     partial: _Walk.partial,
-    type: _Walk.type,
+    type: _Walk.class_named,
     ModuleType: _Walk.named,
     BuiltinFunctionType: _Walk.named,
 }

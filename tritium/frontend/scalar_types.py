@@ -112,6 +112,17 @@ class dtype(BaseType):
         "primitive_bitwidth",
         "short_name",
     )
+    _kind: KIND | None
+    exponent_bias: int
+    fp_mantissa_width: int
+    int_bitwidth: int
+    int_signedness: SIGNEDNESS | None
+    ir: Any  # an ir.Type; None for void
+    itemsize: int
+    name: str
+    primitive_bitwidth: int
+    short_name: str
+
     SINT_TYPES = ["int8", "int16", "int32", "int64"]
     UINT_TYPES = ["int1", "uint8", "uint16", "uint32", "uint64"]
     FP_TYPES = ["fp8e4b15", "fp8e4nv", "fp8e4b8", "fp8e5", "fp8e5b16", "fp16", "bf16", "fp32", "fp64"]
@@ -385,6 +396,9 @@ class pointer_type(dtype):
     """`pointer_type(float32)`: an address of values of `element_ty` (a dtype, or a block for block pointers)."""
 
     __slots__ = ("address_space", "const", "element_ty")
+    address_space: int
+    const: bool
+    element_ty: dtype
     _pointers: ClassVar[dict[Any, pointer_type]] = {}
 
     def __new__(cls, element_ty: Any, address_space: Any = 1, const: Any = False) -> pointer_type:
@@ -426,6 +440,10 @@ class block_type(dtype):
     """`block_type(float32, (16, 32))`: a block of `shape` with elements of `element_ty` (a dtype or pointer)."""
 
     __slots__ = ("element_ty", "numel", "shape", "shape_value")
+    element_ty: dtype
+    numel: int
+    shape: tuple[int, ...]
+    shape_value: Any
     _blocks: ClassVar[dict[Any, block_type]] = {}
 
     def __new__(cls, element_ty: dtype, shape: Any) -> block_type:

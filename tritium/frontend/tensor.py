@@ -6,12 +6,14 @@ Their methods and operators are functions of the language, attached to the class
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from ..ir import Value
+from . import scalar_types
 from .aggregate_types import tensor_descriptor_type
 from .constexpr import constexpr
-from .scalar_types import BaseType, dtype
+from .scalar_types import BaseType
 from .tuples import tuple as tl_tuple
 
 __all__ = ["tensor", "tensor_descriptor", "tensor_descriptor_base"]
@@ -28,9 +30,18 @@ class tensor:
     __slots__ = ("dtype", "handle", "type")
     handle: Any
     type: Any
-    dtype: dtype
+    __getitem__: ClassVar[Callable[..., tensor]]  # this and the operators below are defined in `language`
+    __neg__: ClassVar[Callable[..., tensor]]
+    __invert__: ClassVar[Callable[..., tensor]]
+    __not__: ClassVar[Callable[..., tensor]]
+    logical_and: ClassVar[Callable[..., tensor]]
+    logical_or: ClassVar[Callable[..., tensor]]
+    to: ClassVar[Callable[..., tensor]]
+    reduce: ClassVar[Callable[..., tensor | tl_tuple]]
+    associative_scan: ClassVar[Callable[..., tensor | tl_tuple]]
+    dtype: scalar_types.dtype
 
-    def __init__(self, handle: Value | None, type: dtype) -> None:
+    def __init__(self, handle: Value | None, type: scalar_types.dtype) -> None:
         self.handle = handle
         self.type = type
         self.dtype = type.scalar
@@ -75,6 +86,10 @@ class tensor_descriptor:
     """
 
     __slots__ = ("handle", "shape", "strides", "type")
+    load: ClassVar[Callable[..., tensor]]  # these are defined in `language`
+    store: ClassVar[Callable[..., None]]
+    gather: ClassVar[Callable[..., tensor]]
+    scatter: ClassVar[Callable[..., None]]
 
     def __init__(self, handle: Value, shape: Any, strides: Any, type: tensor_descriptor_type) -> None:
         self.handle: Any = handle
@@ -93,7 +108,7 @@ class tensor_descriptor:
         return tl_tuple([constexpr(d) for d in self.type.block_type.shape])
 
     @property
-    def dtype(self) -> dtype:
+    def dtype(self) -> scalar_types.dtype:
         """The type of the elements."""
         return self.type.block_type.element_ty
 

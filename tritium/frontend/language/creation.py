@@ -86,7 +86,7 @@ def _to(self: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = 
     return cast(self, dtype, fp_downcast_rounding, bitcast, _semantic=_semantic)
 
 
-tensor.to = _to  # type: ignore[attr-defined]
+tensor.to = _to
 
 
 @builtin
@@ -95,7 +95,7 @@ def _subscript(self: tensor, slices: Any, _semantic: Any = None) -> tensor:
     return _semantic.index(self, slices)
 
 
-tensor.__getitem__ = _subscript  # type: ignore[attr-defined]
+tensor.__getitem__ = _subscript
 
 
 # -- shape --------------------------------------------------------------------------------------------------------

@@ -353,12 +353,12 @@ def _conversion(name: str, source: dtype, target: dtype, rounding: Any) -> Any:
     return function
 
 
-_TO_INTEGER = {"rn": math.RoundEven, "rz": None, "rd": math.Floor, "ru": math.Ceil}
+_TO_INTEGER: dict[str, Any] = {"rn": math.RoundEven, "rz": None, "rd": math.Floor, "ru": math.Ceil}
 for _from in ("float", "double"):
     for _to in ("int", "uint", "ll", "ull"):
-        for _mode, _op in _TO_INTEGER.items():
+        for _mode, _rounding in _TO_INTEGER.items():
             _name = f"{_from}2{_to}_{_mode}"
-            _export(_name, _conversion(_name, _NAMES[_from], _NAMES[_to], _op))
+            _export(_name, _conversion(_name, _NAMES[_from], _NAMES[_to], _rounding))
 for _from in ("int", "uint", "ll", "ull"):
     for _to in ("float", "double"):
         _name = f"{_from}2{_to}_rn"

@@ -117,8 +117,8 @@ def maximum(x: Any, y: Any, propagate_nan: Any = PropagateNan.NONE, _semantic: A
 
 def _small_floats(*values: Any) -> list[Any]:
     """bf16 operands become fp32, as in Triton; numbers without a tensor operand become tensors."""
-    *values, sem = values
-    out = [sem.cast(v, float32) if v.__class__ is tensor and v.dtype.is_bf16() else v for v in values]
+    *operands, sem = values
+    out = [sem.cast(v, float32) if v.__class__ is tensor and v.dtype.is_bf16() else v for v in operands]
     if not any(v.__class__ is tensor for v in out):
         return [sem.to_tensor(v) for v in out]
     return out

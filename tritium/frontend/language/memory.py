@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 import functools
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 from ..constexpr import unwrap
 from ..tensor import tensor, tensor_descriptor
@@ -33,14 +34,17 @@ __all__ = [
 ]
 
 
-def _older_positions(first: int, names: tuple[str, ...]) -> Any:
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _older_positions(first: int, names: tuple[str, ...]) -> Callable[[_Function], _Function]:
     """Accept the positional order of releases before 3.9, where the arguments of block pointers come earlier.
 
     A sequence as positional argument number `first` is `boundary_check`, as no other argument takes one; it and those
     after it are called `names`.
     """
 
-    def decorator(fn: Any) -> Any:
+    def decorator(fn: _Function) -> _Function:
         @functools.wraps(fn)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if len(args) > first and isinstance(unwrap(args[first]), (tl_tuple, list, builtins.tuple)):
@@ -52,7 +56,7 @@ def _older_positions(first: int, names: tuple[str, ...]) -> Any:
                 args, kwargs = args[:first], {**older, **kwargs}
             return fn(*args, **kwargs)
 
-        return wrapper
+        return cast(_Function, wrapper)
 
     return decorator
 
@@ -158,8 +162,8 @@ def store_tensor_descriptor(desc: Any, offsets: Any, value: Any, _semantic: Any 
     _semantic.descriptor_store(desc, unwrap(offsets), value)
 
 
-tensor_descriptor.load = load_tensor_descriptor  # type: ignore[attr-defined]
-tensor_descriptor.store = store_tensor_descriptor  # type: ignore[attr-defined]
+tensor_descriptor.load = load_tensor_descriptor
+tensor_descriptor.store = store_tensor_descriptor
 
 
 @builtin
@@ -184,8 +188,8 @@ def _scatter(self: Any, value: Any, x_offsets: Any, y_offset: Any, _semantic: An
     _semantic.descriptor_scatter(self, value, x_offsets, unwrap(y_offset))
 
 
-tensor_descriptor.gather = _gather  # type: ignore[attr-defined]
-tensor_descriptor.scatter = _scatter  # type: ignore[attr-defined]
+tensor_descriptor.gather = _gather
+tensor_descriptor.scatter = _scatter
 
 
 def _combining_method(name: str) -> Any:

@@ -51,8 +51,8 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "lshift", "rshi
 for _name in ("lt", "le", "gt", "ge"):
     setattr(tensor, f"__{_name}__", _binary(_name, False))
 # == and != of the class compare identity, which the compiler uses; the visitor compiles the operators
-tensor.logical_and = _binary("logical_and", False)  # type: ignore[attr-defined]
-tensor.logical_or = _binary("logical_or", False)  # type: ignore[attr-defined]
-tensor.__neg__ = _unary("neg")  # type: ignore[attr-defined]
-tensor.__invert__ = _unary("invert")  # type: ignore[attr-defined]
-tensor.__not__ = _unary("not_")  # type: ignore[attr-defined]
+tensor.logical_and = _binary("logical_and", False)
+tensor.logical_or = _binary("logical_or", False)
+tensor.__neg__ = _unary("neg")
+tensor.__invert__ = _unary("invert")
+tensor.__not__ = _unary("not_")

@@ -134,7 +134,7 @@ def reduce(
     return _one_or_all(input, results)
 
 
-tensor.reduce = reduce  # type: ignore[attr-defined]
+tensor.reduce = reduce
 
 
 @builtin
@@ -151,7 +151,7 @@ def associative_scan(
     return _one_or_all(input, results)
 
 
-tensor.associative_scan = associative_scan  # type: ignore[attr-defined]
+tensor.associative_scan = associative_scan
 
 
 @builtin

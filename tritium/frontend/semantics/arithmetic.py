@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import arith, tt
 from ...dialects.arith import CmpFPredicate, CmpIPredicate
-from ..constexpr import unwrap
+from ..constexpr import constexpr, unwrap
 from ..dtypes import block_type, float16, float32, int1, int64
 from ..tensor import tensor
 from .errors import type_error, value_error
 from .promotion import binary_operands, scalar_constant, to_tensor
 
 if TYPE_CHECKING:
-    from .context import SemanticContext
+    from .context import Operand, SemanticContext
 
 __all__ = [
     "add",
@@ -57,7 +57,7 @@ def _float(sem: SemanticContext, op: Any, lhs: tensor, rhs: tensor) -> tensor:
     return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
 
 
-def add(sem: SemanticContext, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+def add(sem: SemanticContext, lhs: Operand, rhs: Operand, sanitize_overflow: bool = True) -> tensor:
     """lhs + rhs; a pointer plus an integer is a pointer offset by that many elements."""
     lhs, rhs = binary_operands(sem, lhs, rhs, True, True)
     kind = lhs.dtype
@@ -85,7 +85,7 @@ def add(sem: SemanticContext, lhs: Any, rhs: Any, sanitize_overflow: bool = True
     return tensor(sem.builder.add(tt.AddPtr(lhs.handle, offset)), lhs.type)
 
 
-def sub(sem: SemanticContext, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+def sub(sem: SemanticContext, lhs: Operand, rhs: Operand, sanitize_overflow: bool = True) -> tensor:
     """lhs - rhs; a pointer minus an integer is a pointer."""
     lhs, rhs = binary_operands(sem, lhs, rhs, True, False)
     kind = lhs.dtype
@@ -104,7 +104,7 @@ def sub(sem: SemanticContext, lhs: Any, rhs: Any, sanitize_overflow: bool = True
     raise type_error(f"unexpected type {kind}")
 
 
-def mul(sem: SemanticContext, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+def mul(sem: SemanticContext, lhs: Operand, rhs: Operand, sanitize_overflow: bool = True) -> tensor:
     """lhs * rhs"""
     lhs, rhs = binary_operands(sem, lhs, rhs)
     if lhs.dtype.is_floating():
@@ -127,7 +127,7 @@ def _check_overflow(sem: SemanticContext, name: str, op: Any, lhs: tensor, rhs: 
     sem.device_assert(inside, f"int{kind.int_bitwidth} overflow detected for operation {name}", None)
 
 
-def truediv(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
+def truediv(sem: SemanticContext, lhs: Operand, rhs: Operand) -> tensor:
     """lhs / rhs; of integers in fp32."""
     lhs, rhs = binary_operands(sem, lhs, rhs, div_or_mod=True)
     if lhs.dtype.is_int():
@@ -135,7 +135,7 @@ def truediv(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     return _float(sem, arith.DivF, lhs, rhs)
 
 
-def floordiv(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
+def floordiv(sem: SemanticContext, lhs: Operand, rhs: Operand) -> tensor:
     """lhs // rhs of integers, rounded towards zero as in C."""
     lhs, rhs = binary_operands(sem, lhs, rhs, div_or_mod=True)
     if not lhs.dtype.is_int():
@@ -144,7 +144,7 @@ def floordiv(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
 
 
-def mod(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
+def mod(sem: SemanticContext, lhs: Operand, rhs: Operand) -> tensor:
     """lhs % rhs with the sign of lhs, as in C."""
     lhs, rhs = binary_operands(sem, lhs, rhs, div_or_mod=True)
     if lhs.dtype.is_floating():
@@ -153,7 +153,7 @@ def mod(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
     return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
 
 
-def fdiv(sem: SemanticContext, lhs: Any, rhs: Any, ieee_rounding: bool = False, approx: bool = False) -> tensor:
+def fdiv(sem: SemanticContext, lhs: Operand, rhs: Operand, ieee_rounding: bool = False, approx: bool = False) -> tensor:
     """lhs / rhs of floats: by the division of the target, correctly rounded, or approximate (of fp32)."""
     if ieee_rounding and approx:
         raise value_error("approx and ieee_rounding cannot both be True", "choose one")
@@ -170,11 +170,11 @@ def fdiv(sem: SemanticContext, lhs: Any, rhs: Any, ieee_rounding: bool = False, 
 # -- minimum, maximum ---------------------------------------------------------------------------------------------
 
 
-def _propagates(propagate_nan: Any) -> bool:
+def _propagates(propagate_nan: tt.PropagateNan | constexpr) -> bool:
     propagate_nan = unwrap(propagate_nan)
     if propagate_nan not in (tt.PropagateNan.none, tt.PropagateNan.all):
         raise value_error(f"Unexpected propagate_nan {propagate_nan!r}", "tl.PropagateNan.NONE or tl.PropagateNan.ALL")
-    return propagate_nan == tt.PropagateNan.all
+    return bool(propagate_nan == tt.PropagateNan.all)
 
 
 _EXTREMA = {
@@ -183,7 +183,9 @@ _EXTREMA = {
 }
 
 
-def _extremum(sem: SemanticContext, name: str, x: Any, y: Any, propagate_nan: Any) -> tensor:
+def _extremum(
+    sem: SemanticContext, name: str, x: Operand, y: Operand, propagate_nan: tt.PropagateNan | constexpr
+) -> tensor:
     x, y = binary_operands(sem, x, y)
     numbers, nans, signed, unsigned = _EXTREMA[name]
     if x.dtype.is_floating():
@@ -192,17 +194,27 @@ def _extremum(sem: SemanticContext, name: str, x: Any, y: Any, propagate_nan: An
     return tensor(sem.builder.add(op(x.handle, y.handle)), x.type)
 
 
-def minimum(sem: SemanticContext, x: Any, y: Any, propagate_nan: Any = tt.PropagateNan.none) -> tensor:
+def minimum(
+    sem: SemanticContext, x: Operand, y: Operand, propagate_nan: tt.PropagateNan | constexpr = tt.PropagateNan.none
+) -> tensor:
     """min(x, y) per element."""
     return _extremum(sem, "minimum", x, y, propagate_nan)
 
 
-def maximum(sem: SemanticContext, x: Any, y: Any, propagate_nan: Any = tt.PropagateNan.none) -> tensor:
+def maximum(
+    sem: SemanticContext, x: Operand, y: Operand, propagate_nan: tt.PropagateNan | constexpr = tt.PropagateNan.none
+) -> tensor:
     """max(x, y) per element."""
     return _extremum(sem, "maximum", x, y, propagate_nan)
 
 
-def clamp(sem: SemanticContext, x: Any, low: Any, high: Any, propagate_nan: Any = tt.PropagateNan.none) -> tensor:
+def clamp(
+    sem: SemanticContext,
+    x: Operand,
+    low: Operand,
+    high: Operand,
+    propagate_nan: tt.PropagateNan | constexpr = tt.PropagateNan.none,
+) -> tensor:
     """min(max(x, low), high) per element."""
     low, high = binary_operands(sem, to_tensor(sem, low), to_tensor(sem, high))
     x, low = binary_operands(sem, x, low)
@@ -214,7 +226,7 @@ def clamp(sem: SemanticContext, x: Any, low: Any, high: Any, propagate_nan: Any 
     if not x.dtype.is_floating():
         raise type_error(f"Unexpected dtype {x.dtype}", "clamp takes integers and floats")
     if x.dtype.is_fp8():
-        wide = clamp(sem, *(sem.cast(v, float32) for v in (x, low, high)), propagate_nan)
+        wide = clamp(sem, sem.cast(x, float32), sem.cast(low, float32), sem.cast(high, float32), propagate_nan)
         return sem.cast(wide, x.dtype)
     nans = tt.PropagateNan.all if _propagates(propagate_nan) else tt.PropagateNan.none
     return tensor(sem.builder.add(tt.ClampF(x.handle, low.handle, high.handle, nans)), x.type)
@@ -223,52 +235,52 @@ def clamp(sem: SemanticContext, x: Any, low: Any, high: Any, propagate_nan: Any 
 # -- bits ---------------------------------------------------------------------------------------------------------
 
 
-def _bitwise(sem: SemanticContext, op: Any, lhs: Any, rhs: Any) -> tensor:
+def _bitwise(sem: SemanticContext, op: Any, lhs: Operand, rhs: Operand) -> tensor:
     lhs, rhs = binary_operands(sem, lhs, rhs)
     if not lhs.dtype.is_int():
         raise type_error(f"invalid operands of type {lhs.dtype} and {rhs.dtype}", "bitwise operators take integers")
     return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
 
 
-def and_(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
+def and_(sem: SemanticContext, lhs: Operand, rhs: Operand) -> tensor:
     """lhs & rhs"""
     return _bitwise(sem, arith.AndI, lhs, rhs)
 
 
-def or_(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
+def or_(sem: SemanticContext, lhs: Operand, rhs: Operand) -> tensor:
     """lhs | rhs"""
     return _bitwise(sem, arith.OrI, lhs, rhs)
 
 
-def xor_(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
+def xor_(sem: SemanticContext, lhs: Operand, rhs: Operand) -> tensor:
     """lhs ^ rhs"""
     return _bitwise(sem, arith.XOrI, lhs, rhs)
 
 
-def lshift(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
+def lshift(sem: SemanticContext, lhs: Operand, rhs: Operand) -> tensor:
     """lhs << rhs"""
     _check_shift(lhs, rhs)
     return _bitwise(sem, arith.ShLI, lhs, rhs)
 
 
-def rshift(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
+def rshift(sem: SemanticContext, lhs: Operand, rhs: Operand) -> tensor:
     """lhs >> rhs: arithmetic for signed integers, logical for unsigned ones."""
     _check_shift(lhs, rhs)
     signed = to_tensor(sem, lhs).dtype.is_int_signed() if lhs.__class__ is not tensor else lhs.dtype.is_int_signed()
     return _bitwise(sem, arith.ShRSI if signed else arith.ShRUI, lhs, rhs)
 
 
-def lshr(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
+def lshr(sem: SemanticContext, lhs: Operand, rhs: Operand) -> tensor:
     """Logical lhs >> rhs."""
     return _bitwise(sem, arith.ShRUI, lhs, rhs)
 
 
-def ashr(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
+def ashr(sem: SemanticContext, lhs: Operand, rhs: Operand) -> tensor:
     """Arithmetic lhs >> rhs."""
     return _bitwise(sem, arith.ShRSI, lhs, rhs)
 
 
-def _check_shift(lhs: Any, rhs: Any) -> None:
+def _check_shift(lhs: Operand, rhs: Operand) -> None:
     count = unwrap(rhs)
     if count.__class__ is int and lhs.__class__ is tensor and lhs.dtype.is_int():
         if not 0 <= count < lhs.dtype.int_bitwidth:
@@ -278,32 +290,32 @@ def _check_shift(lhs: Any, rhs: Any) -> None:
             )
 
 
-def _as_bool(sem: SemanticContext, x: Any) -> tensor:
+def _as_bool(sem: SemanticContext, x: Operand) -> tensor:
     x = to_tensor(sem, x)
     return x if x.dtype is int1 else sem.cast(x, int1)
 
 
-def logical_and(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
+def logical_and(sem: SemanticContext, lhs: Operand, rhs: Operand) -> tensor:
     """Logical and, per element."""
     return and_(sem, _as_bool(sem, lhs), _as_bool(sem, rhs))
 
 
-def logical_or(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
+def logical_or(sem: SemanticContext, lhs: Operand, rhs: Operand) -> tensor:
     """Logical or, per element."""
     return or_(sem, _as_bool(sem, lhs), _as_bool(sem, rhs))
 
 
-def not_(sem: SemanticContext, x: Any) -> tensor:
+def not_(sem: SemanticContext, x: Operand) -> tensor:
     """Logical not, per element."""
     return invert(sem, _as_bool(sem, x))
 
 
-def pos(sem: SemanticContext, x: Any) -> tensor:
+def pos(sem: SemanticContext, x: Operand) -> tensor:
     """x"""
     return to_tensor(sem, x)
 
 
-def neg(sem: SemanticContext, x: Any) -> tensor:
+def neg(sem: SemanticContext, x: Operand) -> tensor:
     """-x: 0 - x for integers; the sign bit flipped for floats, zeros and NaNs too."""
     x = to_tensor(sem, x)
     kind = x.dtype
@@ -317,7 +329,7 @@ def neg(sem: SemanticContext, x: Any) -> tensor:
     return sub(sem, zero, x, False)
 
 
-def invert(sem: SemanticContext, x: Any) -> tensor:
+def invert(sem: SemanticContext, x: Operand) -> tensor:
     """~x"""
     x = to_tensor(sem, x)
     kind = x.dtype
@@ -329,8 +341,10 @@ def invert(sem: SemanticContext, x: Any) -> tensor:
 # -- comparison ---------------------------------------------------------------------------------------------------
 
 
-def _comparison(name: str, floats: CmpFPredicate, signed: CmpIPredicate, unsigned: CmpIPredicate) -> Callable[..., Any]:
-    def compare(sem: SemanticContext, lhs: Any, rhs: Any) -> tensor:
+def _comparison(
+    name: str, floats: CmpFPredicate, signed: CmpIPredicate, unsigned: CmpIPredicate
+) -> Callable[[SemanticContext, Operand, Operand], tensor]:
+    def compare(sem: SemanticContext, lhs: Operand, rhs: Operand) -> tensor:
         lhs, rhs = binary_operands(sem, lhs, rhs)
         kind = lhs.dtype
         if kind.is_fp8():

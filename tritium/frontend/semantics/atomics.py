@@ -185,6 +185,7 @@ def _pointer(sem: SemanticContext, ptr: Any, name: str) -> tuple[tensor, bool]:
         raise value_error(f"atomic_{name} only supports integer and floating-point elements")
     if element is not int1:
         return ptr, False
+    assert isinstance(ptr.dtype, pointer_type)
     return sem.cast(ptr, pointer_type(int8, ptr.dtype.address_space, ptr.dtype.const)), True
 
 

@@ -8,13 +8,17 @@ operands), so none of them imports `semantic`, and they import one another only 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from ...ir import Attribute, Builder, Value
+from ..constexpr import constexpr
 from ..dtypes import dtype
 from ..tensor import tensor
 
-__all__ = ["SemanticContext"]
+__all__ = ["Operand", "SemanticContext"]
+
+Operand: TypeAlias = tensor | constexpr | bool | int | float
+"""An operand of an operation: a tensor, or a number, which becomes one."""
 
 
 class SemanticContext(Protocol):
@@ -41,22 +45,22 @@ class SemanticContext(Protocol):
 
     # -- promotion and constants
 
-    def to_tensor(self, x: Any) -> tensor:
+    def to_tensor(self, x: Operand) -> tensor:
         """A number as a scalar tensor; tensors unchanged."""
 
-    def to_condition(self, x: Any) -> tensor:
+    def to_condition(self, x: Operand) -> tensor:
         """The truth of a scalar as int1."""
 
-    def scalar_constant(self, value: Any, ty: dtype) -> tensor:
+    def scalar_constant(self, value: constexpr | bool | int | float, ty: dtype) -> tensor:
         """The number `value` as a scalar of `ty`."""
 
-    def full(self, shape: Any, value: Any, ty: dtype) -> tensor:
+    def full(self, shape: Any, value: Operand, ty: dtype) -> tensor:
         """A block of `shape` filled with the scalar `value`."""
 
     def binary_operands(
         self,
-        lhs: Any,
-        rhs: Any,
+        lhs: Operand,
+        rhs: Operand,
         lhs_pointer: bool = False,
         rhs_pointer: bool = False,
         arithmetic: bool = True,
@@ -74,61 +78,61 @@ class SemanticContext(Protocol):
 
     # -- arithmetic
 
-    def add(self, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+    def add(self, lhs: Operand, rhs: Operand, sanitize_overflow: bool = True) -> tensor:
         """lhs + rhs"""
 
-    def sub(self, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+    def sub(self, lhs: Operand, rhs: Operand, sanitize_overflow: bool = True) -> tensor:
         """lhs - rhs"""
 
-    def mul(self, lhs: Any, rhs: Any, sanitize_overflow: bool = True) -> tensor:
+    def mul(self, lhs: Operand, rhs: Operand, sanitize_overflow: bool = True) -> tensor:
         """lhs * rhs"""
 
-    def floordiv(self, lhs: Any, rhs: Any) -> tensor:
+    def floordiv(self, lhs: Operand, rhs: Operand) -> tensor:
         """lhs // rhs"""
 
-    def mod(self, lhs: Any, rhs: Any) -> tensor:
+    def mod(self, lhs: Operand, rhs: Operand) -> tensor:
         """lhs % rhs"""
 
-    def minimum(self, x: Any, y: Any) -> tensor:
+    def minimum(self, x: Operand, y: Operand) -> tensor:
         """The smaller of each pair of elements."""
 
-    def and_(self, lhs: Any, rhs: Any) -> tensor:
+    def and_(self, lhs: Operand, rhs: Operand) -> tensor:
         """lhs & rhs"""
 
-    def or_(self, lhs: Any, rhs: Any) -> tensor:
+    def or_(self, lhs: Operand, rhs: Operand) -> tensor:
         """lhs | rhs"""
 
-    def not_(self, x: Any) -> tensor:
+    def not_(self, x: Operand) -> tensor:
         """not x, per element"""
 
-    def lshift(self, lhs: Any, rhs: Any) -> tensor:
+    def lshift(self, lhs: Operand, rhs: Operand) -> tensor:
         """lhs << rhs"""
 
-    def rshift(self, lhs: Any, rhs: Any) -> tensor:
+    def rshift(self, lhs: Operand, rhs: Operand) -> tensor:
         """lhs >> rhs"""
 
-    def lshr(self, lhs: Any, rhs: Any) -> tensor:
+    def lshr(self, lhs: Operand, rhs: Operand) -> tensor:
         """lhs >> rhs, zeros shifted in"""
 
-    def eq(self, lhs: Any, rhs: Any) -> tensor:
+    def eq(self, lhs: Operand, rhs: Operand) -> tensor:
         """lhs == rhs"""
 
-    def ne(self, lhs: Any, rhs: Any) -> tensor:
+    def ne(self, lhs: Operand, rhs: Operand) -> tensor:
         """lhs != rhs"""
 
-    def lt(self, lhs: Any, rhs: Any) -> tensor:
+    def lt(self, lhs: Operand, rhs: Operand) -> tensor:
         """lhs < rhs"""
 
-    def le(self, lhs: Any, rhs: Any) -> tensor:
+    def le(self, lhs: Operand, rhs: Operand) -> tensor:
         """lhs <= rhs"""
 
-    def gt(self, lhs: Any, rhs: Any) -> tensor:
+    def gt(self, lhs: Operand, rhs: Operand) -> tensor:
         """lhs > rhs"""
 
-    def ge(self, lhs: Any, rhs: Any) -> tensor:
+    def ge(self, lhs: Operand, rhs: Operand) -> tensor:
         """lhs >= rhs"""
 
-    def where(self, condition: Any, x: Any, y: Any) -> tensor:
+    def where(self, condition: Operand, x: Operand, y: Operand) -> tensor:
         """`x` where `condition` holds, `y` elsewhere."""
 
     # -- shapes
@@ -171,7 +175,7 @@ class SemanticContext(Protocol):
     def hint(self, name: str, function: str, x: Any, values: Sequence[Any]) -> tensor:
         """Attach a hint about `x` as attribute `name`."""
 
-    def device_assert(self, condition: Any, message: str, mask: Any = None) -> None:
+    def device_assert(self, condition: Operand, message: str, mask: Operand | None = None) -> None:
         """Stop the launch unless every element of `condition` holds, where `mask` does."""
 
     def barrier(self) -> None:

@@ -14,7 +14,7 @@ from ..tensor import tensor
 from .errors import type_error, value_error
 
 if TYPE_CHECKING:
-    from .context import SemanticContext
+    from .context import Operand, SemanticContext
 
 _ttg = LazyModule("...dialects.ttg", __package__)  # not needed by CPU kernels
 
@@ -91,7 +91,7 @@ def transfer_hints(sem: SemanticContext, arguments: Sequence[Value], initial: Se
                 attach_hint(sem, value, name, attribute)
 
 
-def assume(sem: SemanticContext, condition: Any) -> None:
+def assume(sem: SemanticContext, condition: Operand) -> None:
     """Let the compiler assume the scalar `condition`."""
     condition = sem.to_condition(condition)
     sem.builder.insert(llvm.Assume.of(condition.handle))
@@ -118,7 +118,7 @@ def print_text(sem: SemanticContext, template: str, args: Sequence[tensor]) -> N
     sem.builder.insert(op)
 
 
-def device_assert(sem: SemanticContext, condition: Any, message: str, mask: Any = None) -> None:
+def device_assert(sem: SemanticContext, condition: Operand, message: str, mask: Operand | None = None) -> None:
     """Stop the launch unless every element of `condition` (where `mask`) holds; nothing unless debugging."""
     if not sem.debug:
         return
@@ -131,7 +131,13 @@ def device_assert(sem: SemanticContext, condition: Any, message: str, mask: Any 
 
 
 def inline_asm(
-    sem: SemanticContext, asm: str, constraints: str, args: Sequence[Any], types: Sequence[dtype], pure: bool, pack: int
+    sem: SemanticContext,
+    asm: str,
+    constraints: str,
+    args: Sequence[Operand],
+    types: Sequence[dtype],
+    pure: bool,
+    pack: int,
 ) -> list[tensor]:
     """Assembly applied to `pack` elements at a time; the results have the shape of the broadcast arguments."""
     values = [sem.to_tensor(a) for a in args]

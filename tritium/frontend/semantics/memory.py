@@ -141,6 +141,7 @@ def _storage(sem: SemanticContext, ptr: tensor) -> tuple[tensor, Any, bool]:
     element = kind.element_ty
     if element is not int1:
         return ptr, element, False
+    assert isinstance(kind, pointer_type)
     return sem.cast(ptr, pointer_type(int8, kind.address_space, kind.const)), int8, True
 
 

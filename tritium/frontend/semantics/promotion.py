@@ -14,7 +14,7 @@ from ..tensor import tensor
 from .errors import IncompatibleTypes, type_error, value_error
 
 if TYPE_CHECKING:
-    from .context import SemanticContext
+    from .context import Operand, SemanticContext
 
 __all__ = [
     "binary_operands",
@@ -114,11 +114,11 @@ def scalar_constant(sem: SemanticContext, value: Any, ty: dtype) -> tensor:
             raise value_error(f"{value} has no value of type {ty}")
         value = int(value)
     if ty.is_fp8():  # as converted from fp32; Triton accepts exactly representable numbers and infinity
-        value = saturated(round_float(float(value), FLOATS["f32"]), ty.to_ir())
+        value = saturated(round_float(float(value), FLOATS["f32"]), ty.ir)
     return tensor(sem.builder.add(arith.Constant.of(value, ty.to_ir())), ty)
 
 
-def to_tensor(sem: SemanticContext, x: Any) -> tensor:
+def to_tensor(sem: SemanticContext, x: Operand) -> tensor:
     """A number as a scalar tensor; tensors unchanged. Raises TypeError for other values."""
     if x.__class__ is tensor:
         return x
@@ -127,7 +127,7 @@ def to_tensor(sem: SemanticContext, x: Any) -> tensor:
     return scalar_constant(sem, x, number_type(x))
 
 
-def to_condition(sem: SemanticContext, x: Any) -> tensor:
+def to_condition(sem: SemanticContext, x: Operand) -> tensor:
     """The truth of a scalar as int1: the condition of `if` and `while`."""
     x = to_tensor(sem, x)
     if x.type.is_block():
@@ -143,7 +143,7 @@ def to_condition(sem: SemanticContext, x: Any) -> tensor:
     return x if x.type is int1 else sem.ne(x, 0)
 
 
-def full(sem: SemanticContext, shape: Any, value: Any, ty: dtype) -> tensor:
+def full(sem: SemanticContext, shape: Any, value: Operand, ty: dtype) -> tensor:
     """A block of `shape` filled with the scalar `value`."""
     if value.__class__ is tensor:
         if value.type.is_block() and value.type.numel != 1:
@@ -176,8 +176,8 @@ def _pointer_hint(other: dtype) -> str:
 
 def binary_operands(
     sem: SemanticContext,
-    lhs: Any,
-    rhs: Any,
+    lhs: Operand,
+    rhs: Operand,
     lhs_pointer: bool = False,
     rhs_pointer: bool = False,
     arithmetic: bool = True,
@@ -204,7 +204,13 @@ def binary_operands(
 
 
 def _with_number(
-    sem: SemanticContext, lhs: Any, rhs: Any, lhs_pointer: bool, rhs_pointer: bool, arithmetic: bool, div_or_mod: bool
+    sem: SemanticContext,
+    lhs: Any,
+    rhs: Any,
+    lhs_pointer: bool,
+    rhs_pointer: bool,
+    arithmetic: bool,
+    div_or_mod: bool,
 ) -> tuple[tensor, tensor]:
     lhs = lhs.value if lhs.__class__ is constexpr else lhs
     rhs = rhs.value if rhs.__class__ is constexpr else rhs

@@ -30,7 +30,7 @@ from .promotion import binary_operands
 from .shape import wrap_shape
 
 if TYPE_CHECKING:
-    from .context import SemanticContext
+    from .context import Operand, SemanticContext
 
 __all__ = ["accumulate_into", "call_function", "dot", "histogram", "reduce", "scan", "where"]
 
@@ -44,7 +44,7 @@ def _warn(sem: SemanticContext, message: str) -> None:
         warnings.warn_explicit(message, UserWarning, place.file, place.line)
 
 
-def where(sem: SemanticContext, condition: Any, x: Any, y: Any) -> tensor:
+def where(sem: SemanticContext, condition: Operand, x: Operand, y: Operand) -> tensor:
     """x where `condition` holds, y elsewhere; the three are broadcast together."""
     condition = sem.to_tensor(condition)
     if condition.dtype is not int1:

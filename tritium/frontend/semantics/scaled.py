@@ -97,6 +97,7 @@ def _elements(sem: SemanticContext, side: str, x: tensor, name: str) -> tensor:
         if element is None:
             raise value_error(f"e2m1 format must be packed as uint8. Got {x.dtype} for {side}")
         raise value_error(f"Unexpected dtype for {name}. Got {x.dtype} for {side}, it takes {element} or {bits}")
+    assert element is not None
     return sem.bitcast(x, element)
 
 

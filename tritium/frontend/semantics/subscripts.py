@@ -35,7 +35,7 @@ class Keep(NamedTuple):
 class At(NamedTuple):
     """One element, at an index from 0 to below the size of the dimension."""
 
-    index: int | tensor
+    index: int | tensor  # type: ignore[assignment]
     size: int = 1
 
 
@@ -57,7 +57,7 @@ class Moving(NamedTuple):
 class Lookup(NamedTuple):
     """The elements at the indices of a block."""
 
-    index: tensor
+    index: tensor  # type: ignore[assignment]
 
 
 One = Keep | At | Window | Moving | Lookup

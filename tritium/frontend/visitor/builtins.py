@@ -198,8 +198,8 @@ def _on_constants(fn: Any) -> Callable[..., Any]:
     return lambda semantic, args, kwargs: call_static(fn, args, kwargs)
 
 
-for _fn in (int, float, bool, str, round, sum, pow, sorted, any, all, repr, divmod, issubclass):
-    STATIC[_fn] = _on_constants(_fn)
+for _python in (int, float, bool, str, round, sum, pow, sorted, any, all, repr, divmod, issubclass):
+    STATIC[_python] = _on_constants(_python)
 for _name in dir(math):
     if callable(getattr(math, _name)) and not _name.startswith("_"):
         STATIC[getattr(math, _name)] = _on_constants(getattr(math, _name))

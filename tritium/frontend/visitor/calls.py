@@ -161,7 +161,7 @@ def _is_constant_method(fn: Any) -> bool:
     return owner is not None and not has_handles(owner)
 
 
-def _construct(visitor: Visitor, cls: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _construct(visitor: Visitor, cls: type[Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A class called in a kernel: constexpr, tuples, named tuples, and classes of the language."""
     if cls is constexpr:
         (value,) = args
@@ -186,7 +186,7 @@ def _constexpr_call(visitor: Visitor, fn: ConstexprFunction, args: list[Any], kw
 
 
 def _in_python(
-    visitor: Visitor, fn: FunctionType, call: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
+    visitor: Visitor, fn: Callable[..., Any], call: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
 ) -> Any:
     """The result of `call`, which runs `fn` in Python: it may read the types of tensors, but not compute with them."""
     try:
@@ -212,7 +212,7 @@ def bind_arguments(callee: SourceFunction, args: list[Any], kwargs: dict[str, An
     A call inside a kernel does not enforce the annotation `tl.constexpr`, as in Triton: published kernels annotate
     tensors that way (`offs_m: tl.constexpr`). A use that needs a constant raises an error.
     """
-    name = callee.__name__  # type: ignore[attr-defined]
+    name = callee.__name__
     bound: dict[str, Any] = {}
     rest = list(args)
     kwargs = dict(kwargs)
@@ -248,7 +248,7 @@ def _check_keywords(callee: SourceFunction, kwargs: dict[str, Any]) -> None:
     wrong = next((name for name in kwargs if name not in callee.arg_names), None)
     if wrong is not None:
         raise LanguageError(
-            f"TypeError: {callee.__name__}() got an unexpected keyword argument '{wrong}'",  # type: ignore[attr-defined]
+            f"TypeError: {callee.__name__}() got an unexpected keyword argument '{wrong}'",
             did_you_mean(wrong, callee.arg_names) or f"it takes ({_parameters(callee)})",
         )
 

@@ -202,7 +202,7 @@ class Visitor:
 
     def frames(self, node: ast.AST) -> list[CallFrame]:
         """The calls that led to `node`; frames of library functions called by user functions are left out."""
-        frames = [*self.unit.frames, CallFrame(self.callee.__name__, self.callee.source, node)]  # type: ignore[attr-defined]
+        frames = [*self.unit.frames, CallFrame(self.callee.__name__, self.callee.source, node)]
         inside = [*self.unit.callers, self.callee]
         while len(frames) > 1 and isinstance(inside[-1], LanguageFunction):
             frames.pop()

@@ -26,7 +26,7 @@ def _check_parameters(fn: SourceFunction) -> None:
     """Raise CompilationError for a parameter with contradicting annotations."""
     for number, p in enumerate(fn.params):
         if p.is_constexpr and not {number, p.name}.isdisjoint(getattr(fn, "do_not_specialize", ())):
-            frame = CallFrame(fn.__name__, fn.source, fn.parse())  # type: ignore[attr-defined]
+            frame = CallFrame(fn.__name__, fn.source, fn.parse())
             raise CompilationError(
                 f"{p.name} marked as constexpr and listed in do_not_specialize",
                 [frame],
@@ -61,7 +61,7 @@ def ast_to_ttir(
             raise kernel_returns(fn)
     except CompilationError as e:
         raise e.with_traceback(None) from e.__cause__
-    symbol = name or fn.__name__  # type: ignore[attr-defined]
+    symbol = name or fn.__name__
     func = unit.function(fn, block, [], symbol, "public")
     unit.insert_function(func, 0)
     if any(arguments.attributes):
@@ -77,7 +77,7 @@ def kernel_returns(fn: SourceFunction) -> CompilationError:
     function = fn.parse()
     returns = (node for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None)
     place: ast.AST = min(returns, key=lambda node: node.lineno, default=function)
-    frame = CallFrame(fn.__name__, fn.source, place)  # type: ignore[attr-defined]
+    frame = CallFrame(fn.__name__, fn.source, place)
     return CompilationError("a kernel returns no value", [frame], "store results with tl.store")
 
 
@@ -135,7 +135,7 @@ class Arguments:
         ty = getattr(ty, "block_type", ty)
         element = getattr(getattr(ty, "scalar", ty), "element_ty", ty)
         if self.fp8 and isinstance(element, dtype) and element.is_fp8() and element.name not in self.fp8:
-            frame = CallFrame(self.fn.__name__, self.fn.source, self.fn.parse())  # type: ignore[attr-defined]
+            frame = CallFrame(self.fn.__name__, self.fn.source, self.fn.parse())
             raise CompilationError(
                 f"ValueError: {name} has type {ty}: type {element} not supported in this architecture. The supported"
                 f" fp8 dtypes are {list(self.fp8)}",
@@ -146,7 +146,7 @@ class Arguments:
         p = self.fn.params[path[0]]
         if len(path) == 1 and p.has_default:
             return wrap(p.default)
-        frame = CallFrame(self.fn.__name__, self.fn.source, self.fn.parse())  # type: ignore[attr-defined]
+        frame = CallFrame(self.fn.__name__, self.fn.source, self.fn.parse())
         raise CompilationError(f"no value or type was given for the parameter {name}", [frame])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from ..callee import SourceFunction
@@ -15,6 +16,9 @@ from .operators import truth
 from .subscripts import indices
 from .suggestions import no_attribute
 from .values import constexpr, dtype, has_handles, tensor, tl_tuple, type_text, unwrap, unwrap_deep, wrap
+
+_CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda v: v, 115: str, 114: repr, 97: ascii}
+"""The conversions of f-strings: none, !s, !r, !a."""
 
 
 @handles(ast.Constant)
@@ -120,7 +124,7 @@ def _f_string(visitor: Visitor, node: ast.JoinedStr) -> Any:
                 "print run-time values with tl.device_print",
             )
         value = unwrap_deep(value)
-        value = {115: str, 114: repr, 97: ascii}.get(part.conversion, lambda v: v)(value)
+        value = _CONVERSIONS[part.conversion](value)
         spec = "" if part.format_spec is None else unwrap(visitor.visit(part.format_spec))
         parts.append(format(value, spec))
     return constexpr("".join(parts))

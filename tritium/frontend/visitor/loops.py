@@ -76,7 +76,7 @@ class Carried:
             after = materialize(visitor.env[name], visitor.semantic) if name in visitor.env else None
             if after.__class__ is Poisoned:
                 raise LanguageError(after.message, after.hint)
-            if not is_value(after) or before.type != after.type:
+            if after is None or not is_value(after) or before.type != after.type:
                 raise LanguageError(
                     f"Loop-carried variable {display_name(name)} has initial type {type_text(before)} but is"
                     f" re-assigned to {type_text(after)} in loop! Please make sure that the type stays consistent.",
@@ -170,9 +170,9 @@ def iterator_of(visitor: Visitor, node: ast.expr) -> Any:
         fn = unwrap(visitor.visit(node.func))
         if fn is builtins.range:
             fn = core.range
-        if fn is core.range or (isinstance(fn, type) and issubclass(fn, (core.range, core.static_range))):
+        if isinstance(fn, type) and issubclass(fn, (core.range, core.static_range)):
             args, kwargs = visitor.unit.arguments(visitor, node)
-            return fn(*args, **kwargs, _semantic=visitor.semantic)
+            return fn(*args, **{**kwargs, "_semantic": visitor.semantic})
     value = visitor.visit(node)
     if value.__class__ is tensor:
         raise LanguageError(
@@ -248,7 +248,8 @@ def _range_loop(visitor: Visitor, node: ast.For, iterator: Any) -> None:
 
 def is_read_after(visitor: Visitor, node: ast.For) -> bool:
     """Can the variable of a loop be read after it, or (with a value before) in a later iteration of an outer loop?"""
-    name = node.target.id  # type: ignore[attr-defined]
+    assert isinstance(node.target, ast.Name)
+    name = node.target.id
     function = visitor.callee.parse()
     if name not in read_outside_loops(function):
         return False
@@ -262,7 +263,8 @@ def _variable_after(visitor: Visitor, node: ast.For, bounds: Bounds) -> Any:
 
     Without a value before, a loop without iterations leaves the first value of its range, which is unspecified.
     """
-    name = node.target.id  # type: ignore[attr-defined]
+    assert isinstance(node.target, ast.Name)
+    name = node.target.id
     if any(name in assigned_names(statement) for statement in node.body):
         hint = "copy it to a variable set before the loop"
         return Poisoned(f"NameError: {name} is not defined here: it is the loop variable, which the loop assigns", hint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import LanguageError, UnsupportedUse
@@ -45,7 +46,7 @@ COMPARE = {
     ast.Gt: ("gt", operator.gt, ">"),
     ast.GtE: ("ge", operator.ge, ">="),
 }
-UNARY = {
+UNARY: dict[type[ast.unaryop], tuple[str, Callable[[Any], Any], str]] = {
     ast.UAdd: ("pos", operator.pos, "+"),
     ast.USub: ("neg", operator.neg, "-"),
     ast.Invert: ("invert", operator.invert, "~"),

@@ -83,7 +83,7 @@ class Unit:
             calls = (*self.callers, visitor.callee)
             if key in self.active or sum(c is callee for c in calls) > MAX_RECURSION:
                 raise LanguageError(
-                    f"recursion is not supported: {callee.__name__} calls itself",  # type: ignore[attr-defined]
+                    f"recursion is not supported: {callee.__name__} calls itself",
                     "write it as a loop",
                 )
             compiled = self._define(visitor, callee, bound, key)
@@ -97,7 +97,7 @@ class Unit:
         builder = self.builder
         state = builder.block, builder.before, builder.loc, builder.name
         self.active.add(key)
-        self.frames.append(CallFrame(visitor.callee.__name__, visitor.callee.source, visitor.node))  # type: ignore[attr-defined]
+        self.frames.append(CallFrame(visitor.callee.__name__, visitor.callee.source, visitor.node))
         self.callers.append(visitor.callee)
         symbol, position = self._symbol(callee, bound), len(self.functions_in_order)
         self.functions_in_order.append(None)
