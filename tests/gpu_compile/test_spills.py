@@ -84,7 +84,7 @@ def test_no_register_is_kept_in_memory(
 )
 def test_registers_are_kept_for_no_more_blocks_than_there_are(name: str, tile: dict[str, int], most: int) -> None:
     case = CASES[name]
-    with pytest.warns(PerformanceWarning, match="registers in memory"):
+    with pytest.warns(PerformanceWarning, match="registers per thread spilled"):
         options = {"num_warps": 4, "without": "ldmatrix-scheduling,register-pressure-scheduling,warps-for-accumulators"}
         kernel = build(replace(case, constants={**case.constants, **tile}, options=options), 80)
     assert kernel.n_regs == 255 and kernel.n_spills <= most
@@ -93,7 +93,7 @@ def test_registers_are_kept_for_no_more_blocks_than_there_are(name: str, tile: d
 def test_code_for_few_registers_where_there_are_spills() -> None:
     case = CASES["matmul-fp8e5"]
     constants = {**case.constants, **dict(zip(TILE, (128, 128, 64)))}
-    with pytest.warns(PerformanceWarning, match="registers in memory"):
+    with pytest.warns(PerformanceWarning, match="registers per thread spilled"):
         kernel = build(replace(case, constants=constants, options={"without": "register-pressure-scheduling"}), 80)
     assert kernel.n_spills > 10  # 23, and none with them: above
 
@@ -103,7 +103,7 @@ def test_operands_are_read_as_products_need_them() -> None:
     constants = {**case.constants, **dict(zip(ATTENTION, (128, 128, 64)))}
     spills = []
     for without in ("ldmatrix-scheduling", ""):
-        with pytest.warns(PerformanceWarning, match="registers in memory"):
+        with pytest.warns(PerformanceWarning, match="registers per thread spilled"):
             options = {"num_stages": 3, "without": without}
             spills.append(build(replace(case, constants=constants, options=options), 80).n_spills)
     assert spills[1] < 30 and spills[0] > 2 * spills[1]  # 71 and 19
@@ -113,7 +113,7 @@ def test_blocks_at_a_time_are_worth_more_than_a_few_spills() -> None:
     """Three blocks of 168 registers; two of 186 would spill nothing. (Where warps store their own rows, neither does.)"""
     case = CASES["attention-forward-causal"]
     constants = {**case.constants, **dict(zip(ATTENTION, (64, 64, 64)))}
-    with pytest.warns(PerformanceWarning, match="registers in memory"):
+    with pytest.warns(PerformanceWarning, match="registers per thread spilled"):
         options = {"num_stages": 2, "without": "store-mma-rows-per-warp"}
         kernel = build(replace(case, constants=constants, options=options), 80)
     assert kernel.n_regs == 168 and kernel.n_spills < 5
@@ -125,7 +125,7 @@ def test_a_limit_of_the_user_holds(limit: dict[str, Any]) -> None:
     case = CASES["attention-forward"]
     constants = {**case.constants, **dict(zip(ATTENTION, (64, 64, 128)))}
     options = {"num_warps": 8, "num_stages": 3, **limit}
-    with pytest.warns(PerformanceWarning, match="registers in memory"):
+    with pytest.warns(PerformanceWarning, match="registers per thread spilled"):
         kernel = build(replace(case, constants=constants, options=options), 80)
     assert kernel.n_regs <= 128 and kernel.n_spills
 
