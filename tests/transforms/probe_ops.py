@@ -22,9 +22,9 @@ from tritium.ir import (
     Access,
     AnyAttr,
     Attribute,
+    BufferAccess,
     Flag,
     Memory,
-    MemoryAccess,
     Op,
     Operand,
     OptionalOperand,
@@ -120,7 +120,7 @@ class View(
 
 
 class BufferLoad(
-    MemoryAccess,
+    BufferAccess,
     Op,
     name="probe.buffer_load",
     traits=READ,
@@ -135,7 +135,7 @@ class BufferLoad(
 
 
 class BufferStore(
-    MemoryAccess,
+    BufferAccess,
     Op,
     name="probe.buffer_store",
     traits=WRITE,

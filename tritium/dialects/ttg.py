@@ -26,6 +26,7 @@ from ..ir import (
     Attribute,
     Body,
     Bool,
+    BufferAccess,
     Completion,
     Flag,
     I32Array,
@@ -202,7 +203,7 @@ class LocalDealloc(
 
 
 class LocalLoad(
-    MemoryAccess,
+    BufferAccess,
     Op,
     name="ttg.local_load",
     traits=READ,
@@ -219,7 +220,7 @@ class LocalLoad(
 
 
 class LocalStore(
-    MemoryAccess,
+    BufferAccess,
     Op,
     name="ttg.local_store",
     traits=WRITE,

@@ -52,6 +52,7 @@ __all__ = [
     "TRAPS",
     "WRITE",
     "Access",
+    "BufferAccess",
     "Completion",
     "DescriptorAccess",
     "DotLike",
@@ -64,6 +65,8 @@ __all__ = [
     "accessed_values",
     "has_trait",
     "is_atomic",
+    "is_buffer_load",
+    "is_buffer_store",
     "is_descriptor_load",
     "is_descriptor_store",
     "is_global_load",
@@ -309,6 +312,28 @@ class DescriptorAccess(MemoryAccess):
         return self.src
 
 
+class BufferAccess(MemoryAccess):
+    """The contents of a buffer in shared memory are loaded to, or stored from, one tensor in registers."""
+
+    __slots__ = ()
+
+    results: list[OpResult]
+
+    if TYPE_CHECKING:
+        src: Value
+        dst: Value
+
+    @property
+    def tensor(self) -> Value:
+        """The tensor."""
+        return self.results[0] if self.results else self.src
+
+    @property
+    def buffer(self) -> Value:
+        """The buffer."""
+        return self.src if self.results else self.dst
+
+
 class DotLike:
     """result = a @ b + accumulator, the accumulator optional where the op has a flag for that.
 
@@ -397,6 +422,16 @@ def is_descriptor_load(op: Operation | None) -> bool:
 def is_descriptor_store(op: Operation | None) -> bool:
     """True for an op that writes, or updates, global memory by a descriptor."""
     return isinstance(op, DescriptorAccess) and any(a.effects & WRITE for a in op.accesses)
+
+
+def is_buffer_load(op: Operation | None) -> bool:
+    """True for an op whose result is the contents of a buffer."""
+    return isinstance(op, BufferAccess) and op.traits & (READ | WRITE) == READ
+
+
+def is_buffer_store(op: Operation | None) -> bool:
+    """True for an op that stores a tensor to a buffer."""
+    return isinstance(op, BufferAccess) and op.traits & (READ | WRITE) == WRITE
 
 
 def is_tma_copy(op: Operation) -> bool:

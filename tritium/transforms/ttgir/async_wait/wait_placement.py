@@ -15,17 +15,13 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects import ttg
-from ....ir import PURE, Operation, Value, ViewLike
+from ....ir import PURE, Operation, Value, ViewLike, is_buffer_load, is_global_load
 
 __all__ = ["first_use"]
 
 _PASSED = {
-    "tt.load",
-    "tt.descriptor_load",
-    "tt.descriptor_gather",
     "ttg.barrier",
     "ttg.local_alloc",
-    "ttg.local_load",
     "ttg.global_scratch_alloc",
     "ttg.async_copy_global_to_local",
     "ttg.async_commit_group",
@@ -40,7 +36,7 @@ _PASSED = {
     "ttng.tensormap_fenceproxy_acquire",
     "ttng.wait_barrier",
 }
-"""Operations, besides pure ones, that write no global memory that a pending copy could read."""
+"""Operations, besides pure ones and loads, that write no global memory that a pending copy could read."""
 
 
 def first_use(load: Any, layout: Any) -> Operation | None:
@@ -59,10 +55,14 @@ def _first(op: Any, names: set[Value], layout: Any) -> Operation:
             return _first(op.regions[0].blocks[0].first, names, layout) if _uses(op.regions[0], names) else op
         if _renames(op, names, layout):
             names.add(op.result)
-        elif _needs(op, names) or not (op.traits & PURE or op.name in _PASSED):
+        elif _needs(op, names) or not _writes_no_source(op):
             break
         op = op.next
     return op  # type: ignore[no-any-return]
+
+
+def _writes_no_source(op: Operation) -> bool:
+    return bool(op.traits & PURE) or is_global_load(op) or is_buffer_load(op) or op.name in _PASSED
 
 
 def _renames(op: Any, names: set[Value], layout: Any) -> bool:

@@ -31,6 +31,7 @@ from ....ir import (
     TensorType,
     Value,
     accessed_values,
+    is_buffer_store,
     is_descriptor_load,
     is_register_dot,
 )
@@ -47,13 +48,15 @@ from ...layout_flow import (
 
 __all__ = ["is_anchor", "propagate_layouts"]
 
-_ANY_OPERAND = (ttg.ConvertLayout, ttg.LocalAlloc, ttg.LocalStore)
-"""Operations that accept any layout (with the same distribution over CTAs as the buffer)."""
+
+def _accepts_any_layout(op: Operation) -> bool:
+    """Whether the operand may have any layout (with the same distribution over CTAs as the buffer)."""
+    return isinstance(op, (ttg.ConvertLayout, ttg.LocalAlloc)) or is_buffer_store(op)
 
 
 def keeps_ctas(op: Any) -> bool:
     """Whether each CTA owns the part of a tensor that an operation stores to that CTA's buffer."""
-    if not isinstance(op, (ttg.LocalAlloc, ttg.LocalStore)) or op.src is None:
+    if not (isinstance(op, ttg.LocalAlloc) or is_buffer_store(op)) or op.src is None:
         return True
     layout, shape = layout_of(op.src), op.src.type.shape
     if layout is None or layout.ctas == 1:
@@ -157,7 +160,7 @@ class _Rewriter:
 
     def needed(self, op: Any) -> list[Any]:
         """The required layout of each operand."""
-        if isinstance(op, (*_ANY_OPERAND, IfLike)):
+        if _accepts_any_layout(op) or isinstance(op, IfLike):
             return [] if keeps_ctas(op) else [self.before.get(op.src)]
         if forwarded_values(op, len(op.operands) - 1) is not None:
             taking = [forwarded_values(op, i) for i in range(len(op.operands))]

@@ -21,7 +21,7 @@ from ....dialects.ttg_context import num_ctas, num_warps, threads_per_warp
 from ....dialects.ttg_defaults import blocked_for
 from ....dialects.ttg_maps import linear_layout_of
 from ....dialects.ttg_operands import cluster_bases
-from ....ir import Operation, TensorType, count, may_change, pass_on
+from ....ir import BufferAccess, Operation, TensorType, count, is_buffer_load, may_change, pass_on
 from ....layout.bases import per_block
 
 __all__ = ["store_in_own_cta"]
@@ -48,9 +48,7 @@ def _tensor_and_buffer(op: Any) -> tuple[Any, Any]:
     """The tensor and the buffer type of a local store or load; None for other operations."""
     if isinstance(op, ttg.LocalAlloc) and op.src is not None:
         return op.src, op.result.type
-    if isinstance(op, ttg.LocalStore):
-        return op.src, op.dst.type
-    return (op.result, op.src.type) if isinstance(op, ttg.LocalLoad) else (None, None)
+    return (op.tensor, op.buffer.type) if isinstance(op, BufferAccess) else (None, None)
 
 
 def _cta_bases(ty: Any) -> list[tuple[int, ...]]:
@@ -63,7 +61,7 @@ def _stays_in_cta(op: Any, tensor: list[Any], buffer: list[Any]) -> bool:
 
     A store of more than that needs a conversion as well: a thread stores all elements it holds.
     """
-    if isinstance(op, ttg.LocalLoad):
+    if is_buffer_load(op):
         return all(have == need or not any(have) for have, need in zip(buffer, tensor, strict=True))
     return tensor == buffer
 

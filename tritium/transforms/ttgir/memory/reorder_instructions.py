@@ -26,7 +26,18 @@ from typing import Any
 
 from ....dialects import arith, tt, ttg
 from ....dialects.ttg_layouts import DotOperand, NvidiaMma
-from ....ir import WRITE, CountedLoop, IfLike, Operation, count, functions_of, may_change, memory_effects, pass_on
+from ....ir import (
+    WRITE,
+    CountedLoop,
+    IfLike,
+    Operation,
+    count,
+    functions_of,
+    is_buffer_load,
+    may_change,
+    memory_effects,
+    pass_on,
+)
 from ....ir.dominance import ancestor_in
 from ...layout_flow import layout_of
 
@@ -66,9 +77,7 @@ def _after_the_buffer(op: Any) -> bool:
 
 def _is_operand_or_read(op: Any) -> bool:
     """Whether the result is a dot operand, or read from a buffer."""
-    return isinstance(op, ttg.LocalLoad) or (
-        isinstance(op, ttg.ConvertLayout) and isinstance(layout_of(op.result), DotOperand)
-    )
+    return is_buffer_load(op) or (isinstance(op, ttg.ConvertLayout) and isinstance(layout_of(op.result), DotOperand))
 
 
 def _into_the_loop(op: Any) -> bool:
@@ -80,7 +89,7 @@ def _into_the_loop(op: Any) -> bool:
         return False
     if len(users) > 1 and _is_wgmma_operand(op):
         return False
-    if isinstance(op, ttg.LocalLoad) and any(_writes_until(op, user) for user in users):
+    if is_buffer_load(op) and any(_writes_until(op, user) for user in users):
         return False
     if not may_change("reorder-instructions", op):
         return False
@@ -150,12 +159,12 @@ def _into_the_branch(op: Any) -> bool:
 
 
 def _left_before_right(op: Any) -> bool:
-    layout = layout_of(op.result) if isinstance(op, ttg.LocalLoad) else None
+    layout = layout_of(op.result) if is_buffer_load(op) else None
     if not isinstance(layout, DotOperand) or layout.opIdx != 1 or not op.result.has_one_use:
         return False
     (dot,) = op.result.users
     left: Any = dot.operands[0].defining_op if isinstance(dot, tt.Dot) else None
-    if not isinstance(left, ttg.LocalLoad) or left.parent is not op.parent or not op.is_before(left):
+    if not is_buffer_load(left) or left.parent is not op.parent or not op.is_before(left):
         return False
     following = op.next
     while following is not left:

@@ -36,6 +36,7 @@ from ....ir import (
     TypeAttr,
     Value,
     functions_of,
+    is_buffer_store,
     is_descriptor_load,
     pass_on,
 )
@@ -185,8 +186,8 @@ def _allocated_layout(op: Any) -> NvmmaShared | None:
     if found is not None:
         return found
     for user in op.result.users:
-        if isinstance(user, (ttg.LocalAlloc, ttg.LocalStore)):
-            buffer = user.result.type if isinstance(user, ttg.LocalAlloc) else user.dst.type
+        if isinstance(user, ttg.LocalAlloc) or is_buffer_store(user):
+            buffer = user.result.type if isinstance(user, ttg.LocalAlloc) else user.buffer.type
             found = _tma_layout(buffer.encoding, buffer.shape, buffer.element.width)
             if found is not None:
                 return found
