@@ -12,7 +12,7 @@ is determined by the images of the powers of two of each input dimension, its ba
 register 1 is element (0, 1), lane 1 is (0, 2), lane 4 is (2, 0), and together (2, 3).
 
 Layouts have products (side by side), compositions and inverses; the queries of a lowering (contiguous elements, copies,
-which lanes exchange data) are linear algebra, independent of the name of a layout. Source: Zhou et al., "Linear
+data exchanged between lanes) are linear algebra, independent of the name of a layout. Source: Zhou et al., "Linear
 Layouts", arXiv 2505.23819 (2025).
 
 Dimensions are ordered: where several are packed into one index (`flatten`, `reshape`), the first is the least

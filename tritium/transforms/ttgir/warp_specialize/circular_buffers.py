@@ -12,7 +12,7 @@ before V arrives.
 Consecutive loops with loads of the same types share rings, such as the loops over full and diagonal tiles of attention.
 Such a ring has several *sites*, and is first in, first out across them.
 
-**Clusters.** Each CTA of a cluster has its own rings. Data that several CTAs need (an operand of a dot that is not
+**Clusters.** Each CTA of a cluster has separate rings. Data that several CTAs need (an operand of a dot that is not
 split over them) is copied to all of them by the first (`multicast`), which must know that the slot is free in all of
 them: a reader arrives at the mbarriers of every one of them.
 
@@ -46,7 +46,7 @@ __all__ = ["Counter", "Ring", "Rings", "Visit", "number", "view", "visit_of"]
 class Ring:
     """Buffers for loads of one block, and their mbarriers; `sites` has the loads of each block that uses them.
 
-    `shared_by`: the bits of the CTA rank in which CTAs differ that get one copy; 0 where each CTA has its own.
+    `shared_by`: the bits of the CTA rank in which CTAs differ that get one copy; 0 where each CTA gets a separate copy.
     """
 
     def __init__(self) -> None:
