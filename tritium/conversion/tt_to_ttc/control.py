@@ -7,13 +7,14 @@ ways, the new values go to spare buffers first.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...dialects import cf, scf, tt, ub
 from ...ir import Block, CountedLoop, IfLike, LoopLike, Operation, Region, TensorType, Value, region_branch_of
 from ...support import UnsupportedOperation
 from .buffers import TileBuffer
-from .lanes import Index
+from .lanes import Index, tile_type
 from .lowering import TileLowering, lowers
 from .nests import run_nest
 from .versions import versioned
@@ -29,9 +30,9 @@ def _scalars(values: Any) -> list[Value]:
     return [v for v in values if not _is_tile(v)]
 
 
-def _new_buffers(lowering: TileLowering, values: list[Value]) -> list[TileBuffer]:
+def _new_buffers(lowering: TileLowering, values: Sequence[Value]) -> list[TileBuffer]:
     """A buffer for each tile among `values`."""
-    return [TileBuffer.allocate(lowering.alloc, v.type) for v in values if _is_tile(v)]
+    return [TileBuffer.allocate(lowering.alloc, tile_type(v)) for v in values if _is_tile(v)]
 
 
 def _bind(lowering: TileLowering, values: Any, buffers: list[TileBuffer]) -> None:
@@ -62,7 +63,8 @@ def _for(lowering: TileLowering, op: CountedLoop) -> None:
     for v, buffer in zip(filter(_is_tile, op.init_args), buffers):
         lowering.fill(v, buffer)
     bounds = _mapped(lowering, op.bounds)
-    loop = scf.For.build(*bounds, _mapped(lowering, op.init_args))
+    lower, upper, step = bounds
+    loop = scf.For.build(lower, upper, step, _mapped(lowering, op.init_args))
     loop.loc = op.loc
     _copy_loop_annotation(op, loop)
     lowering.ev.w.place(loop)
@@ -141,14 +143,14 @@ def _assign_tiles(lowering: TileLowering, targets: list[Value], values: list[Val
     overwritten = {ev.buffers[t].base for t, _, _ in moves}
     reads: dict[Value, set[tuple[Value, bool]]] = {}
     for _, value, _ in moves:
-        identity = tuple(range(value.type.rank))
+        identity = tuple(range(tile_type(value).rank))
         reads[value] = {
             (ev.buffers[v].base, dims == identity)
             for v, dims in plan.accesses([value])
             if v in ev.buffers and ev.buffers[v].base in overwritten
         }
     lowering.flush()
-    spaces = {plan.space(v.type.shape, [v]) for _, v, _ in moves}
+    spaces = {plan.space(tile_type(v).shape, [v]) for _, v, _ in moves}
     if len(spaces) == 1 and all(same for row in reads.values() for _, same in row):
         _assign_in_one_loop(lowering, moves)
         return
@@ -158,7 +160,7 @@ def _assign_tiles(lowering: TileLowering, targets: list[Value], values: list[Val
         others = any(base is buffer.base for t, v, _ in moves if t is not target for base, _ in reads[v])
         itself = any(base is buffer.base and not same for base, same in reads[value])
         if others or itself:
-            spare = TileBuffer.allocate(lowering.alloc, value.type, buffer.stored)
+            spare = TileBuffer.allocate(lowering.alloc, tile_type(value), buffer.stored)
             lowering.fill(value, spare)
             later.append((value, spare, buffer))
         else:
@@ -181,7 +183,7 @@ def _assign_in_one_loop(lowering: TileLowering, moves: list[tuple[Value, Value, 
     values = [v for _, v, _ in moves]
     if not values:
         return
-    space = lowering.plan.space(values[0].type.shape, values)
+    space = lowering.plan.space(tile_type(values[0]).shape, values)
 
     def body(index: Index) -> None:
         lanes = [ev.at(v, index) for v in values]

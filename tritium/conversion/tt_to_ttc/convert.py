@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...dialects import builtin, tt
-from ...ir import functions_of
+from ...ir.passes.definition import functions_of
 from ...support import UnsupportedOperation
 from ...transforms.inliner import inline
 from ...transforms.structure_returns import structure_returns

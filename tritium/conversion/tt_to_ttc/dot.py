@@ -8,7 +8,7 @@ from ...dialects import arith, tt, ttc
 from ...ir import FLOATS, IntegerType, TensorType, Type, Value, element_type
 from ..llvm.dot import DotPlan, plan_dot
 from .buffers import TileBuffer, row_major
-from .lanes import Index, Uniform
+from .lanes import Index, Uniform, tile_type
 from .lowering import TileLowering, lowers
 from .nests import run_nest
 from .space import Space
@@ -31,8 +31,8 @@ def _computed(name: str) -> Type:
 @lowers(tt.Dot)
 def _dot(lowering: TileLowering, op: tt.Dot) -> None:
     """acc = a @ b + c, one micro-kernel call for each matrix of the batch."""
-    *batch, m, k = op.a.type.shape
-    n = op.b.type.shape[-1]
+    *batch, m, k = tile_type(op.a).shape
+    n = tile_type(op.b).shape[-1]
     acc_type = element_type(op.c.type)
     acc_name = {"f16": "f32", "bf16": "f32"}.get(_type_name(acc_type), _type_name(acc_type))
     names = (_type_name(element_type(op.a.type)), _type_name(element_type(op.b.type)), acc_name)
@@ -70,7 +70,7 @@ def _accumulator(lowering: TileLowering, op: tt.Dot, plan: DotPlan) -> TileBuffe
     old = ev.buffers.get(op.c)
     if old is not None and old.stored is stored and old.strides == row_major(old.shape) and lowering.dies_at(op.c, op):
         return TileBuffer(old.base, old.shape, old.strides, element_type(op.d.type), stored)
-    acc = TileBuffer.allocate(lowering.alloc, op.c.type, stored)
+    acc = TileBuffer.allocate(lowering.alloc, tile_type(op.c), stored)
     lowering.fill(op.c, acc)
     return acc
 
@@ -82,17 +82,18 @@ def _pack(lowering: TileLowering, value: Value, plan: DotPlan, count: int, left:
     base = lowering.alloc.place(ttc.Alloc(result=ttc.BufferType(elements, compute)))
     if plan.k_padded != plan.k:
         _zero(lowering, base, elements, compute)
-    *batch, _, columns = value.type.shape
+    ty = tile_type(value)
+    *batch, _, columns = ty.shape
     steps = row_major(tuple(batch)) if batch else ()
     source = element_type(value.type)
     if left:
         strides = (*(s * plan.a_elements for s in steps), plan.a_row_stride, 1)
-        _fill_part(lowering, value, TileBuffer(base, value.type.shape, strides, source, compute), 0, columns)
+        _fill_part(lowering, value, TileBuffer(base, ty.shape, strides, source, compute), 0, columns)
         return base
     full = columns // plan.nr * plan.nr
     for start, stop, width in ((0, full, plan.nr), (full, columns, columns - full)):
         if start < stop:
-            panels = _Panels(base, value.type, steps, plan, compute, width)
+            panels = _Panels(base, ty, steps, plan, compute, width)
             _fill_part(lowering, value, panels, start, stop)
     ev.lanes = 1
     return base
@@ -100,6 +101,10 @@ def _pack(lowering: TileLowering, value: Value, plan: DotPlan, count: int, left:
 
 class _Panels(TileBuffer):
     """The packed B: panels of `width` columns, in each the groups of `kpack` rows one after another."""
+
+    steps: tuple[int, ...]
+    plan: DotPlan
+    width: int
 
     def __init__(
         self, base: Value, ty: TensorType, steps: tuple[int, ...], plan: DotPlan, stored: Type, width: int
@@ -110,12 +115,12 @@ class _Panels(TileBuffer):
         object.__setattr__(self, "width", width)
 
     def place_of(self, w: Any, index: Index) -> Any:
-        plan: DotPlan = self.plan  # type: ignore[attr-defined]
+        plan = self.plan
         *batch, k, n = index
         flat = TileBuffer(
             self.base,
             (1,) * (len(batch) + 4),
-            (*self.steps, plan.k_padded, self.width * plan.kpack, 1, plan.kpack),  # type: ignore[attr-defined]
+            (*self.steps, plan.k_padded, self.width * plan.kpack, 1, plan.kpack),
             self.element,
             self.stored,
         )
@@ -150,7 +155,7 @@ def _divided(w: Any, lane: Any, n: int) -> tuple[Any, Any]:
 def _fill_part(lowering: TileLowering, value: Value, target: TileBuffer, start: int, stop: int) -> None:
     """Write columns [start, stop) of `value` into `target`."""
     ev = lowering.ev
-    shape = (*value.type.shape[:-1], stop - start)
+    shape = (*tile_type(value).shape[:-1], stop - start)
     space = lowering.plan.space(shape, [value])
     if isinstance(target, _Panels):
         space = _panel_space(space, target)
@@ -164,13 +169,13 @@ def _fill_part(lowering: TileLowering, value: Value, target: TileBuffer, start: 
 
 def _panel_space(space: Space, panels: _Panels) -> Space:
     """Chunks along columns must not cross panels; along rows, groups of packed rows must stay whole."""
-    limit = panels.width if space.axis == len(space.shape) - 1 else space.lanes  # type: ignore[attr-defined]
+    limit = panels.width if space.axis == len(space.shape) - 1 else space.lanes
     lanes = space.lanes
     while limit % lanes:
         lanes //= 2
-    plan: DotPlan = panels.plan  # type: ignore[attr-defined]
+    plan = panels.plan
     if space.axis == len(space.shape) - 2 and plan.kpack > 1:
-        return Space(space.shape, len(space.shape) - 1, min(lanes, panels.width & -panels.width))  # type: ignore
+        return Space(space.shape, len(space.shape) - 1, min(lanes, panels.width & -panels.width))
     return Space(space.shape, space.axis, lanes)
 
 

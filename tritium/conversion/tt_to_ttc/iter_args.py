@@ -8,7 +8,8 @@ A pointer tile carried through a loop would otherwise live in memory and lose it
 from __future__ import annotations
 
 from ...dialects import arith, tt
-from ...ir import Block, Builder, CountedLoop, FloatType, TensorType, Value, i64
+from ...ir import Block, CountedLoop, FloatType, TensorType, Value, i64
+from ...ir.builder import Builder
 
 __all__ = ["uniform_iter_args"]
 

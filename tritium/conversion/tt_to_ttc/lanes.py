@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...ir import Value
+from ...dialects.tt_types import PointerType
+from ...ir import TensorType, Type, Value, element_type
 from ...support.dataclasses import dataclass
 
-__all__ = ["Guarded", "Index", "Lane", "Strided", "Uniform", "Vec"]
+__all__ = ["Guarded", "Index", "Lane", "Strided", "Uniform", "Vec", "pointee_type", "tile_type"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -56,3 +57,17 @@ class Guarded:
 
 Lane = Uniform | Strided | Vec | Guarded
 Index = tuple[Lane, ...]
+
+
+def tile_type(value: Value) -> TensorType:
+    """The type of a tile."""
+    ty = value.type
+    assert isinstance(ty, TensorType)
+    return ty
+
+
+def pointee_type(ptr: Value) -> Type:
+    """The type that a pointer, or a tile of pointers, points to."""
+    ty = element_type(ptr.type)
+    assert isinstance(ty, PointerType)
+    return ty.pointee

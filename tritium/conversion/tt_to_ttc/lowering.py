@@ -8,7 +8,6 @@ is buffered and the reductions over it share one loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from ...dialects import tt, ub
 from ...ir import Block, LoopLike, Operation, Region, TensorType, Value, memory_effects
@@ -20,7 +19,7 @@ from .buffers import TileBuffer
 from .context import LoweringContext
 from .evaluate import zero_index
 from .extremes import extreme_of
-from .lanes import Index
+from .lanes import Index, Uniform, tile_type
 from .nests import run_nest
 from .peel import peel_for
 from .plan import inlinable
@@ -146,15 +145,15 @@ class TileLowering(LoweringContext):
 
     def buffer(self, value: Value) -> TileBuffer:
         """Let `value` be written to a fresh buffer, soon."""
-        space = self.plan.space(value.type.shape, [value], computing=(value,))
-        buffer = TileBuffer.allocate(self.alloc, value.type)
+        space = self.plan.space(tile_type(value).shape, [value], computing=(value,))
+        buffer = TileBuffer.allocate(self.alloc, tile_type(value))
         group = self._group_for(space, None, [value], (value,))
         group.fills.append((value, buffer))
         return buffer
 
     def reduction(self, op: tt.Reduce) -> None:
         """Let a reduction be written, soon."""
-        shape = op.srcs[0].type.shape
+        shape = tile_type(op.srcs[0]).shape
         space = self.plan.space(shape, op.srcs)
         if not vectorizable(op):
             space = Space(shape, -1, 1)
@@ -229,7 +228,7 @@ class TileLowering(LoweringContext):
         if isinstance(value.defining_op, ub.Poison):
             return
         ev = self.ev
-        space = self.plan.space(value.type.shape, [value])
+        space = self.plan.space(tile_type(value).shape, [value])
         versioned(
             self,
             [value],
@@ -242,7 +241,7 @@ class TileLowering(LoweringContext):
         self.flush()
         found = self.ev.buffers.get(value)
         if found is None or found.stored is not found.element:
-            found = TileBuffer.allocate(self.alloc, value.type)
+            found = TileBuffer.allocate(self.alloc, tile_type(value))
             self.fill(value, found)
         return found
 
@@ -250,7 +249,8 @@ class TileLowering(LoweringContext):
         """The only element of a tile."""
         zero = zero_index(self.ev)
         before, self.ev.lanes = self.ev.lanes, 1
-        lane: Any = self.ev.at(value, (zero,) * value.type.rank)
+        lane = self.ev.at(value, (zero,) * tile_type(value).rank)
+        assert isinstance(lane, Uniform)
         self.ev.lanes = before
         return lane.value
 
@@ -263,7 +263,7 @@ class TileLowering(LoweringContext):
     def store(self, op: tt.Store) -> None:
         """A tile store."""
         tiles = [v for v in op.operands if isinstance(v.type, TensorType)]
-        shape = tiles[0].type.shape if tiles else ()
+        shape = tile_type(tiles[0]).shape if tiles else ()
         space = self.plan.space(shape, tiles, (op.ptr,))
         versioned(
             self,

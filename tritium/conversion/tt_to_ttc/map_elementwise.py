@@ -6,7 +6,7 @@ from ...dialects import arith, tt
 from ...ir import Value
 from ...support import UnsupportedOperation
 from .buffers import TileBuffer
-from .lanes import Index, Uniform
+from .lanes import Index, Uniform, tile_type
 from .lowering import TileLowering, lowers
 from .nests import run_nest
 from .space import Space
@@ -17,12 +17,12 @@ __all__: list[str] = []
 @lowers(tt.MapElementwise)
 def _map(lowering: TileLowering, op: tt.MapElementwise) -> None:
     """One group of `pack` neighbours along the last dimension after the other; in it, branches are branches."""
-    shape, pack = op.srcs[0].type.shape, int(op.pack)
+    shape, pack = tile_type(op.srcs[0]).shape, int(op.pack)
     if shape[-1] % pack:
         raise UnsupportedOperation(op, f"of {pack} neighbours in rows of {shape[-1]} is not supported on the CPU")
     if len(op.regions[0].blocks) > 1:
         raise UnsupportedOperation(op, "with more than one block is not supported on the CPU")
-    outputs = [TileBuffer.allocate(lowering.alloc, r.type) for r in op.results]
+    outputs = [TileBuffer.allocate(lowering.alloc, tile_type(r)) for r in op.results]
     groups = Space((*shape[:-1], shape[-1] // pack), -1, 1)
     run_nest(lowering.ev, groups, lambda index: _group(lowering, op, index, outputs))
     lowering.ev.buffers.update(zip(op.results, outputs))

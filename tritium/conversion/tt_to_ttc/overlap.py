@@ -15,12 +15,12 @@ from typing import Any
 
 from ...analysis.affine import AffineForm, Num
 from ...dialects import arith, scf, tt, ttc
-from ...ir import TensorType, Value, element_type, i64
+from ...ir import TensorType, Value, i64
 from ...support.dataclasses import dataclass
 from .buffers import TileBuffer, stored_type
 from .context import LoweringContext
 from .evaluate import Evaluator
-from .lanes import Index, Lane, Strided, Uniform
+from .lanes import Index, Lane, Strided, Uniform, pointee_type, tile_type
 from .nests import run_nest
 from .space import Space
 from .writer import Writer
@@ -74,7 +74,7 @@ def conflicts(lowering: LoweringContext, op: tt.Store) -> list[Overlap]:
         assert other is not None
         theirs = _Range(lowering.ev, other, _shape(op), op.ptr)
         for load in loads:
-            form, shape = lowering.plan.affinity.of(load.ptr), load.ptr.type.shape
+            form, shape = lowering.plan.affinity.of(load.ptr), tile_type(load.ptr).shape
             assert form is not None
             mine = _Range(lowering.ev, form, shape, load.ptr)
             found.append(Overlap(load, mine.meets(theirs, shape == _shape(op)), mine))
@@ -119,7 +119,7 @@ def _stage(lowering: LoweringContext, overlaps: list[Overlap]) -> dict[tt.Load, 
     spaces: dict[Space, list[Overlap]] = {}
     for overlap in overlaps:
         ptr = overlap.load.ptr
-        spaces.setdefault(lowering.plan.space(ptr.type.shape, [ptr], (ptr,)), []).append(overlap)
+        spaces.setdefault(lowering.plan.space(tile_type(ptr).shape, [ptr], (ptr,)), []).append(overlap)
     branch = w.branch(conflict, with_else=False)
     with w.conditional(branch.then_block, branch):
         for space, group in spaces.items():
@@ -155,7 +155,7 @@ def _choose(w: Any, conflict: Value, staged: int, direct: int | Value) -> int | 
 
 def _scratch(lowering: LoweringContext, overlap: Overlap) -> TileBuffer:
     """A scratch buffer for the tile with its contiguous dimension fastest, so that stride 1 stays 1."""
-    ty, form = overlap.load.result.type, lowering.plan.affinity.of(overlap.load.ptr)
+    ty, form = tile_type(overlap.load.result), lowering.plan.affinity.of(overlap.load.ptr)
     assert form is not None
     buffer = TileBuffer.allocate(lowering.alloc, ty, stored_type(ty.element))
     order = sorted(range(ty.rank), key=lambda d: (form.strides[d] != Num(1), -d))
@@ -177,7 +177,7 @@ class _Range:
         self.strides: tuple[int | Value, ...] = tuple(
             s.value if isinstance(s, Num) else w.symbol(s, i64, ev.scalars) for s in form.strides
         )
-        pointee = element_type(ptr.type).pointee
+        pointee = pointee_type(ptr)
         size = max(1, getattr(pointee, "width", 64) // 8)
         first = w.place(tt.PtrToInt(self.start, result=i64))
         self.first, self.low, self.high, self.size = first, first, w.place(arith.AddI(first, w.number(size, i64))), size

@@ -36,6 +36,7 @@ from ...ir import (
     memory_effects,
 )
 from ...support.dataclasses import dataclass, field
+from .lanes import tile_type
 from .space import Space
 
 __all__ = ["Plan", "inlinable", "make_plan"]
@@ -250,7 +251,9 @@ class Plan:
     ) -> dict[tuple[Value, tuple[int | None, ...]], None]:
         reached: dict[tuple[Value, tuple[int | None, ...]], None] = {}
 
-        worklist = [(v, tuple(range(len(v.type.shape))) if isinstance(v.type, TensorType) else ()) for v in values]
+        worklist: list[tuple[Value, tuple[int | None, ...]]] = [
+            (v, tuple(range(len(v.type.shape))) if isinstance(v.type, TensorType) else ()) for v in values
+        ]
         worklist.reverse()
         while worklist:
             v, dims = worklist.pop()
@@ -344,7 +347,7 @@ def _decide_buffering(plan: Plan, op: Operation, result: Value) -> None:
             continue
         if isinstance(user, tt.Gather) and result is user.src:
             use.repeated = True
-        grows = isinstance(user, tt.Broadcast) and user.result.type.numel > user.src.type.numel
+        grows = isinstance(user, tt.Broadcast) and tile_type(user.result).numel > tile_type(user.src).numel
         for r in user.results:
             if r in plan.buffered:
                 use.roots.add(user)
@@ -378,7 +381,7 @@ def _breaks_vectors(plan: Plan, user: Operation, value: Value) -> bool:
         return True
     if not isinstance(user, tt.Reshape) or plan.costs.get(value, 1) == 0:
         return False
-    before, after = user.src.type.shape, user.result.type.shape
+    before, after = tile_type(user.src).shape, tile_type(user.result).shape
     return [n for n in before if n > 1] != [n for n in after if n > 1]
 
 

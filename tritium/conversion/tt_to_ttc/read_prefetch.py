@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from ...analysis.affine import Num
 from ...dialects import tt, ttc
-from ...ir import TensorType, Value, element_type, i64
+from ...ir import TensorType, Value, i64
 from .context import LoweringContext
 from .evaluate import Evaluator
+from .lanes import pointee_type
 from .space import Space
 
 __all__ = ["BYTES_PER_PREFETCH", "element_bytes", "prefetch_reads", "streaming_loads"]
@@ -32,7 +33,7 @@ MIN_RUN_BYTES = 4096
 
 def element_bytes(ptr: Value) -> int:
     """The size in bytes of the elements that a tile of pointers points to."""
-    return max(1, getattr(element_type(ptr.type).pointee, "width", 64) // 8)
+    return max(1, getattr(pointee_type(ptr), "width", 64) // 8)
 
 
 def streaming_loads(

@@ -14,7 +14,7 @@ from ...dialects import arith, scf, tt, ttc
 from ...ir import TensorType, Type, Value, VectorType
 from .buffers import TileBuffer
 from .evaluate import zero_index
-from .lanes import Index, Lane, Uniform, Vec
+from .lanes import Index, Lane, Uniform, Vec, tile_type
 from .lowering import TileLowering, lowers
 from .nests import chunk_index, outer_loops, run_nest
 from .peel import peel_for
@@ -26,8 +26,8 @@ __all__: list[str] = []
 
 @lowers(tt.Scan)
 def _scan(lowering: TileLowering, op: tt.Scan) -> None:
-    ev, shape, dim = lowering.ev, op.srcs[0].type.shape, op.axis
-    outputs = [TileBuffer.allocate(lowering.alloc, r.type) for r in op.results]
+    ev, shape, dim = lowering.ev, tile_type(op.srcs[0]).shape, op.axis
+    outputs = [TileBuffer.allocate(lowering.alloc, tile_type(r)) for r in op.results]
     space, identity = lowering.plan.space(shape, op.srcs), identity_of(op)
     if space.axis == dim and identity is not None:
         before, ev.lanes = ev.lanes, space.lanes
@@ -104,7 +104,7 @@ def _across(op: tt.Scan, space: Space) -> Space:
 def _column(lowering: TileLowering, op: tt.Scan, index: Index, outputs: list[TileBuffer]) -> None:
     """The scan at one place of the other dimensions (or one vector of places)."""
     ev = lowering.ev
-    w, n, dim = ev.w, op.srcs[0].type.shape[op.axis], op.axis
+    w, n, dim = ev.w, tile_type(op.srcs[0]).shape[op.axis], op.axis
     scalar = ev.lanes == 1
 
     def at(k: Lane) -> Index:
@@ -137,7 +137,7 @@ def _column(lowering: TileLowering, op: tt.Scan, index: Index, outputs: list[Til
 @lowers(tt.Histogram)
 def _histogram(lowering: TileLowering, op: tt.Histogram) -> None:
     """Values outside the bins are not counted."""
-    ev, ty = lowering.ev, op.result.type
+    ev, ty = lowering.ev, tile_type(op.result)
     bins = TileBuffer.allocate(lowering.alloc, ty)
     zero = Uniform(ev.w.number(0, ty.element), 0)
     space = Space(ty.shape, 0, 1)

@@ -10,7 +10,7 @@ from ...ir import DenseElementsAttr, Value, element_type, i1, i32
 from ...support import InternalError
 from .buffers import row_major
 from .evaluate import Evaluator, base_of, evaluates, select_lanes, stride_of, zero_index
-from .lanes import Index, Lane, Strided, Uniform, Vec
+from .lanes import Index, Lane, Strided, Uniform, Vec, tile_type
 
 __all__: list[str] = []
 
@@ -37,7 +37,7 @@ def _splat(ev: Evaluator, op: tt.Splat, index: Index) -> Lane:
 @evaluates(tt.Unsplat)
 def _unsplat(ev: Evaluator, op: tt.Unsplat, index: Index) -> Lane:
     zero = Uniform(ev.w.number(0), 0)
-    return ev.at(op.src, (zero,) * op.src.type.rank)
+    return ev.at(op.src, (zero,) * tile_type(op.src).rank)
 
 
 @evaluates(tt.MakeRange)
@@ -65,7 +65,7 @@ def _expand_dims(ev: Evaluator, op: tt.ExpandDims, index: Index) -> Lane:
 @evaluates(tt.Broadcast)
 def _broadcast(ev: Evaluator, op: tt.Broadcast, index: Index) -> Lane:
     zero = zero_index(ev)
-    return ev.at(op.src, tuple(zero if n == 1 else at for n, at in zip(op.src.type.shape, index)))
+    return ev.at(op.src, tuple(zero if n == 1 else at for n, at in zip(tile_type(op.src).shape, index)))
 
 
 @evaluates(tt.Trans)
@@ -80,8 +80,8 @@ def _trans(ev: Evaluator, op: tt.Trans, index: Index) -> Lane:
 def _reshape(ev: Evaluator, op: tt.Reshape, index: Index) -> Lane:
     buffer = ev.buffers.get(op.src)
     if buffer is not None and buffer.strides == row_major(buffer.shape):
-        return buffer.reshaped(op.result.type.shape).read(ev.w, index, ev.lanes)
-    return ev.at(op.src, reshaped_index(ev, op.src.type.shape, op.result.type.shape, index))
+        return buffer.reshaped(tile_type(op.result).shape).read(ev.w, index, ev.lanes)
+    return ev.at(op.src, reshaped_index(ev, tile_type(op.src).shape, tile_type(op.result).shape, index))
 
 
 def reshaped_index(ev: Evaluator, source: tuple[int, ...], result: tuple[int, ...], index: Index) -> Index:
@@ -148,7 +148,7 @@ def _join(ev: Evaluator, op: tt.Join, index: Index) -> Lane:
 @evaluates(tt.Cat)
 def _cat(ev: Evaluator, op: tt.Cat, index: Index) -> Lane:
     """Both sides are evaluated, at coordinates brought into their range."""
-    n = op.lhs.type.shape[0]
+    n = tile_type(op.lhs).shape[0]
     first, w = index[0], ev.w
     if isinstance(first, Strided) and first.stride == 1 and n % ev.lanes == 0:
         first_base = Uniform(first.base, first.level)  # a chunk lies on one side

@@ -11,7 +11,6 @@ from ...dialects import arith, scf, tt, ttc
 from ...dialects.arith_flags import Overflow
 from ...ir import (
     Block,
-    Builder,
     CountedLoop,
     DenseElementsAttr,
     IfLike,
@@ -27,6 +26,7 @@ from ...ir import (
     i64,
     with_element,
 )
+from ...ir.builder import Builder
 from ...support import UNKNOWN, Location
 from .lanes import Lane, Strided, Uniform, Vec
 
@@ -118,7 +118,7 @@ class Writer:
 
     # -- constants and scalars --------------------------------------------------------------------------------
 
-    def number(self, value: int, ty: Type = i32, level: int = 0) -> Value:
+    def number(self, value: float, ty: Type = i32, level: int = 0) -> Value:
         """A scalar constant, written once a level."""
         key = ("number", repr(value), ty)  # the text: 0.0 and -0.0 are equal
         return self._once(key, level, lambda: arith.Constant.of(value, ty))
