@@ -33,10 +33,9 @@ from ..ir import (
     Type,
     TypeAttr,
     Value,
-    count,
     i32,
-    pass_on,
 )
+from ..ir.passes.definition import count, pass_on
 from ..support.dataclasses import dataclass
 from ..support.lazy import LazyModule
 from .packed_elements import split_packs

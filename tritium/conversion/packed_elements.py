@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..dialects import tt
-from ..ir import Builder, Operation, TensorType, Value
+from ..ir import Operation, TensorType, Value
+from ..ir.builder import Builder
 from ..support import UnsupportedOperation
 
 __all__ = ["split_packs"]

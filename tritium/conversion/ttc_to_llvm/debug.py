@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import ttc
+from ...dialects.tt_types import PointerType
+from ...ir import Type, Value, element_type
 from ..llvm.abi import BOUNDS, BOUNDS_BYTES, CONTEXT, ErrorKind
 from ..llvm.branches import guarded
 from .context import FunctionContext, lowers
@@ -47,7 +49,7 @@ def _check_bounds(e: FunctionContext, op: ttc.CheckBounds) -> None:
     upper_at = e.op(f"getelementptr i8, ptr {row}, i64 {BOUNDS['upper'].offset}")
     upper = e.op(f"load i64, ptr {upper_at}")
     lanes = lanes_of(op.ptrs.type)
-    size = byte_width(_pointee(op))
+    size = byte_width(_pointee(op.ptrs))
     for lane in range(lanes):
         address = e.op(f"ptrtoint ptr {_lane(e, op.ptrs, lane)} to i64")
         end = e.op(f"add i64 {address}, {size}")
@@ -68,7 +70,7 @@ def _check_writable(e: FunctionContext, op: ttc.CheckWritable) -> None:
     site = e.module.site("store", op.loc)
     rows = _row(e, op.first)
     first = e.op(f"ptrtoint ptr {rows} to i64")
-    size = byte_width(_pointee(op))
+    size = byte_width(_pointee(op.ptrs))
     kind = int(ErrorKind.STORE_TO_READ_ONLY)
     for lane in range(lanes_of(op.ptrs.type)):
         address = e.op(f"ptrtoint ptr {_lane(e, op.ptrs, lane)} to i64")
@@ -91,9 +93,10 @@ def _row(e: FunctionContext, number: int) -> str:
     return e.op(f"getelementptr i8, ptr {bounds}, i64 {number * BOUNDS_BYTES}")
 
 
-def _pointee(op: ttc.CheckBounds | ttc.CheckWritable) -> Any:
-    ty = op.ptrs.type
-    return (ty.element if hasattr(ty, "element") else ty).pointee
+def _pointee(ptr: Value) -> Type:
+    ty = element_type(ptr.type)
+    assert isinstance(ty, PointerType)
+    return ty.pointee
 
 
 def _lane(e: FunctionContext, value: Any, lane: int) -> str:
@@ -115,7 +118,7 @@ def _print(e: FunctionContext, op: ttc.Print) -> None:
         capacities=list(op.capacities or op.shapes),
         types=types,
         signed=list(op.isSigned),
-        sizes=[byte_width(p.type.pointee) for p in op.ptrs],
+        sizes=[byte_width(_pointee(p)) for p in op.ptrs],
     )
     count = max(1, len(op.ptrs))
     table = e.reserve(8 * count)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...dialects import tt, ttc
-from ...ir import IntegerType, Type, bf16, element_type, with_element
+from ...dialects.tt_types import PointerType
+from ...ir import IntegerType, Type, Value, bf16, element_type, with_element
 from ...support import UnsupportedOperation
 from ..llvm.dot import plan_dot
 from .context import FunctionContext, lowers
@@ -20,25 +21,34 @@ __all__: list[str] = []
 @lowers(ttc.Alloc)
 def _alloc(e: FunctionContext, op: ttc.Alloc) -> None:
     ty = op.result.type
+    assert isinstance(ty, ttc.BufferType)
     e.bind(op.result, e.reserve(ty.size * byte_width(ty.element)))
 
 
 @lowers(ttc.Address)
 def _address(e: FunctionContext, op: ttc.Address) -> None:
-    element = llvm_type(op.buffer.type.element)
+    ty = op.buffer.type
+    assert isinstance(ty, ttc.BufferType)
+    element = llvm_type(ty.element)
     e.bind(op.result, e.op(f"getelementptr inbounds {element}, ptr {e(op.buffer)}, {e.typed(op.offset)}"))
 
 
 @lowers(tt.AddPtr)
 def _addptr(e: FunctionContext, op: tt.AddPtr) -> None:
-    pointee = _memory_type(element_type(op.ptr.type).pointee)
+    pointee = _memory_type(_pointee(op.ptr))
     e.bind(op.result, e.op(f"getelementptr {pointee}, {e.typed(op.ptr)}, {e.typed(op.offset)}"))
 
 
 @lowers(ttc.OffsetPointer)
 def _offset_pointer(e: FunctionContext, op: ttc.OffsetPointer) -> None:
-    pointee = _memory_type(op.base.type.pointee)
+    pointee = _memory_type(_pointee(op.base))
     e.bind(op.result, e.op(f"getelementptr {pointee}, ptr {e(op.base)}, {e.typed(op.offsets)}"))
+
+
+def _pointee(ptr: Value) -> Type:
+    ty = element_type(ptr.type)
+    assert isinstance(ty, PointerType)
+    return ty.pointee
 
 
 def _memory_type(ty: Type) -> str:

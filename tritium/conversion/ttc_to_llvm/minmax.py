@@ -36,13 +36,13 @@ __all__ = ["number_extreme"]
 @lowers(*MIN_MAX)
 def _min_max(e: FunctionContext, op: Any) -> None:
     original, name = op.result.type, MIN_MAX[type(op)]
-    ty, operands = original, [e(op.lhs), e(op.rhs)]
+    ty, a, b = original, e(op.lhs), e(op.rhs)
     if element_type(original) is bf16:
-        ty, operands = through_single(e, original, operands)
+        ty, (a, b) = through_single(e, original, [a, b])
     if "nsz" in str(op.attributes.get("fastmath", "")):
-        value = _intrinsic(e, name, ty, *operands)
+        value = _intrinsic(e, name, ty, a, b)
     else:
-        value = _extreme(e, name, ty, *operands, _constant(op.rhs))
+        value = _extreme(e, name, ty, a, b, _constant(op.rhs))
     e.bind(op.result, resize(e, value, ty, original))
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from ...analysis.axis_info import AxisInfoAnalysis
 from ...dialects.ttg_maps import linear_layout_of
 from ...dialects.ttg_memory import MemDescType
-from ...ir import Block, IntegerAttr, IntegerType, Operation, TensorType, Type, Value
+from ...ir import Block, IntegerAttr, IntegerType, Operation, ShapedType, TensorType, Type, Value
 from ...layout import LinearLayout
 from ...support import InternalError, Location, TooManyElements, TooManyOperations, UnsupportedOperation
 from ...support.dataclasses import dataclass, field
@@ -165,7 +165,7 @@ class FunctionContext(Emitter):
         self.known_positions: dict[Any, Any] = {}
         self.entry_positions: dict[Any, Any] = {}
         self.entry_lines: list[str] = []  # what the function begins with
-        self.joins: list[tuple[str, list[tuple[list[str], str]]]] = []  # where regions that are inlined return to
+        self.joins: list[tuple[str, list[tuple[list[list[str]], str]]]] = []  # where inlined regions return to
         self.known_values: dict[str, str] = {}  # of this block, by their text
         self.offsets: dict[str, tuple[str, int, bool]] = {}  # see `offsets`; whether the two have no bit in common
         self.words: dict[tuple[str, ...], str] = {}  # elements -> the word that they were taken from, an integer
@@ -276,7 +276,9 @@ class FunctionContext(Emitter):
 
     def layout(self, value: Value) -> LinearLayout:
         """The linear layout of a tensor or a buffer: from register, lane, warp, block (or offset, block)."""
-        return linear_layout_of(value.type)
+        ty = value.type
+        assert isinstance(ty, ShapedType)
+        return linear_layout_of(ty)
 
     @property
     def facts(self) -> AxisInfoAnalysis:

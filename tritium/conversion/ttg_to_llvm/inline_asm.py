@@ -142,7 +142,7 @@ def _map(e: FunctionContext, op: tt.MapElementwise) -> None:
         for k, result in enumerate(op.results):
             ty = llvm_type(result.type)
             for i in range(k * pack, k * pack + pack):
-                incoming = ", ".join(f"[ {values[i]}, %{block} ]" for values, block in edges)
+                incoming = ", ".join(f"[ {values[i][0]}, %{block} ]" for values, block in edges)
                 results[k].append(e.op(f"phi {ty} {incoming}"))
     for result, parts in zip(op.results, results):
         assert isinstance(result.type, TensorType)
@@ -152,17 +152,17 @@ def _map(e: FunctionContext, op: tt.MapElementwise) -> None:
 @lowers(tt.MapElementwiseReturn)
 def _return(e: FunctionContext, op: Any) -> None:
     label, edges = e.joins[-1]
-    edges.append(([e.scalar(v) for v in op.values], e.block))
+    edges.append(([[e.scalar(v)] for v in op.values], e.block))
     e.stmt(f"br label %{label}")
 
 
 @lowers(ttg.InlineAsm)
 def _thread_asm(e: FunctionContext, op: ttg.InlineAsm) -> None:
     """Once per thread: its operands are all elements that the thread holds, or the address of a buffer."""
-    operands = []
-    for value in op.args:
-        pairs = list(zip(types_of(value.type), e(value)))
-        operands += pairs[:1] if isinstance(value.type, MemDescType) else pairs
+    operands: list[tuple[str, str]] = []
+    for arg in op.args:
+        pairs = list(zip(types_of(arg.type), e(arg)))
+        operands += pairs[:1] if isinstance(arg.type, MemDescType) else pairs
     types = [ty for result in op.results for ty in types_of(result.type)]
     struct = "void" if not types else types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}"
     value = emit_user_asm(e, op, operands, struct)

@@ -20,7 +20,8 @@ from ...analysis.global_access import vector_groups as groups_of
 from ...dialects import tt
 from ...dialects.tt_types import CacheModifier, CachePolicy, EvictionPolicy, PointerType
 from ...dialects.ttg_maps import linear_layout_of
-from ...ir import TensorType, Type, Value, element_type, remark
+from ...ir import TensorType, Type, Value, element_type
+from ...ir.remarks import remark
 from ...layout.views import registers_in
 from ...support import UnsupportedOperation
 from ...support.dataclasses import dataclass

@@ -18,7 +18,7 @@ from ...analysis.tma import DESCRIPTOR_BYTES, FORMER_UNLIKELY, UNLIKELY
 from ...dialects import builtin, tt
 from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_context import num_ctas, num_warps
-from ...ir import CountedLoop, IfLike, IntegerAttr, IntegerType, Operation, Value
+from ...ir import CountedLoop, FunctionType, IfLike, IntegerAttr, IntegerType, Operation, Value
 from ...support import InternalError, UnsupportedOperation
 from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
@@ -209,7 +209,9 @@ def _kernel_attributes(context: ModuleContext) -> str:
 
 
 def _returned(func: tt.Func) -> str:
-    types = [t for result in func.function_type.results for t in types_of(result)]
+    ty = func.function_type
+    assert isinstance(ty, FunctionType)
+    types = [t for result in ty.results for t in types_of(result)]
     return f"{{ {', '.join(types)} }}" if types else "void"
 
 

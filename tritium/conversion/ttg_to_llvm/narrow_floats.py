@@ -80,7 +80,7 @@ def _widened(e: FunctionContext, parts: list[str], source: Any, target: Any, tow
         words, form = Words(e.op), FORMATS[source.name]
         return _from(e, [widen(words, part, form) for part in parts], f32, target, towards_zero)
     if e.module.capability >= NATIVE and not (source.name == "f8E5M2" and target is f16):
-        halves = _in_groups(parts, 2, lambda *pair: _bytes_to_halves(e, *pair, _PTX[source.name]))
+        halves = _in_groups(parts, 2, lambda low, high: _bytes_to_halves(e, low, high, _PTX[source.name]))
     else:
         halves = _in_groups(parts, 4, lambda *four: _in_place(e, four, source.name == "f8E4M3FN"))
     return _from(e, halves, f16, target, towards_zero)

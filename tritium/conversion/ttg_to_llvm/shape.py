@@ -109,7 +109,7 @@ def _cat(e: FunctionContext, op: tt.Cat) -> None:
     """Which element comes where is not promised: each thread has those of both operands."""
     halves = [e.layout(op.lhs), e.layout(op.rhs)]
     wanted = e.layout(op.result)
-    both = [v for v, half in zip((op.lhs, op.rhs), halves) for v in _different(e(v), half)]
+    both = [part for v, half in zip((op.lhs, op.rhs), halves) for part in _different(e(v), half)]
     numbers = [r for r in range(wanted.ins["register"]) if not r & wanted.redundant()["register"]]
     threads = [{n: m for n, m in layout.redundant().items() if n != "register"} for layout in (*halves, wanted)]
     if len(both) != len(numbers) or threads.count(threads[0]) != 3:

@@ -97,7 +97,7 @@ class Boxes(NamedTuple):
     `place` counts bytes of the buffer; `dimensions` are those of the descriptor that the buffer has.
     """
 
-    count: int
+    count: int  # type: ignore[assignment]  # shadows tuple.count
     offsets: LinearLayout
     place: LinearLayout
     dimensions: list[int]

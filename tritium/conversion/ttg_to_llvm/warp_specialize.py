@@ -215,7 +215,7 @@ def _default_region(e: FunctionContext, op: WarpSpecialize) -> None:
     e.label(label)
     for i, result in enumerate(op.results):
         types = types_of(result.type)
-        rows = [(e_values[i], block) for e_values, block in edges]
+        rows = [(row[i], block) for row, block in edges]
         if len(rows) == 1:
             e.bind(result, rows[0][0])
             continue

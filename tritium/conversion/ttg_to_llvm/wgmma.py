@@ -359,7 +359,12 @@ def _issue(e: FunctionContext, dot: Dot, steps: Sequence[int], sums: Sequence[st
         s.line(".reg .pred on, off;\n\tmov.pred on, -1;\n\tmov.pred off, 0;")
     first = {"0": "off", "1": "on"}.get(add) or s.operand("i1", add)
     descriptors = s.operand("i64", dot.b.descriptor)
-    of_a = _copies(s, dot.a, steps) if isinstance(dot.a, InRegisters) else s.operand("i64", dot.a.descriptor)
+    copies: dict[Tile, list[str]] = {}
+    of_a = ""
+    if isinstance(dot.a, InRegisters):
+        copies = _copies(s, dot.a, steps)
+    else:
+        of_a = s.operand("i64", dot.a.descriptor)
     s.line(".reg .b64 da, db;\n\twgmma.fence.sync.aligned;")
     for tile, registers in dot.tiles.items():
         places = ",".join(f"${r // dot.per_word}" for r in registers[:: dot.per_word])
@@ -368,7 +373,7 @@ def _issue(e: FunctionContext, dot: Dot, steps: Sequence[int], sums: Sequence[st
                 s.line(f"add.s64 da, {of_a}, {dot.a.distance(tile[0], k)};")
                 a = "da"
             else:
-                a = f"{{{','.join(of_a[tile[0], k])}}}"
+                a = f"{{{','.join(copies[tile[0], k])}}}"
             s.line(f"add.s64 db, {descriptors}, {dot.b.distance(k, tile[1])};")
             s.line(f"{dot.name()} {{{places}}}, {a}, db, {first if k == steps[0] else 'on'}{dot.flags()};")
     s.line("wgmma.commit_group.sync.aligned;")
