@@ -4,7 +4,7 @@ zero, oversized shifts and out-of-range conversions get a defined result instead
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from ...dialects import arith, tt, ttc, ub
 from ...ir import IntegerType, Type, Value, bf16, element_type, f32, f64, i16, i32, with_element
@@ -242,13 +242,13 @@ def _ptr_to_int(e: FunctionContext, op: tt.PtrToInt) -> None:
 
 @lowers(arith.CmpI)
 def _cmpi(e: FunctionContext, op: arith.CmpI) -> None:
-    e.bind(op.result, e.op(f"icmp {cast(arith.CmpIPredicate, op.predicate).name} {e.typed(op.lhs)}, {e(op.rhs)}"))
+    e.bind(op.result, e.op(f"icmp {op.predicate.name} {e.typed(op.lhs)}, {e(op.rhs)}"))
 
 
 @lowers(arith.CmpF)
 def _cmpf(e: FunctionContext, op: arith.CmpF) -> None:
     ty, (a, b) = through_single(e, op.lhs.type, [e(op.lhs), e(op.rhs)])
-    e.bind(op.result, e.op(f"fcmp {cast(arith.CmpFPredicate, op.predicate).name} {llvm_type(ty)} {a}, {b}"))
+    e.bind(op.result, e.op(f"fcmp {op.predicate.name} {llvm_type(ty)} {a}, {b}"))
 
 
 @lowers(arith.Select)

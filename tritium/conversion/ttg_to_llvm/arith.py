@@ -7,7 +7,7 @@ integer by -1 is itself.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from ...dialects import arith, tt, ub
 from ...ir import Operation, TensorType, Value
@@ -60,7 +60,7 @@ def _integer(e: FunctionContext, op: Any) -> None:
 
 @lowers(arith.CmpI)
 def _compare(e: FunctionContext, op: arith.CmpI) -> None:
-    head = f"icmp {cast(arith.CmpIPredicate, op.predicate).name} {llvm_type(op.lhs.type)}"
+    head = f"icmp {op.predicate.name} {llvm_type(op.lhs.type)}"
     elementwise(e, op, lambda a, b: e.op(f"{head} {a}, {b}"))
 
 

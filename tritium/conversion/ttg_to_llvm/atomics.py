@@ -18,10 +18,10 @@ a relaxed operation and a fence behind it an acquire pattern (PTX ISA 8.8, 8.8).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from ...dialects import arith, tt
-from ...dialects.tt_types import AtomicOp, MemSemantic, MemSyncScope, PointerType
+from ...dialects.tt_types import AtomicOp, MemSemantic, PointerType
 from ...ir import FloatType, TensorType, Type, Value, element_type
 from ...support import UnsupportedOperation
 from ...support.dataclasses import dataclass
@@ -224,10 +224,8 @@ def _by_llvm(
     e: FunctionContext, op: tt.AtomicRMW, order: _Order, address: str, source: str, condition: str | None
 ) -> str:
     """What becomes a loop of compare and swap; fences keep the order, which LLVM forgets for some of these."""
-    ty, name = (
-        llvm_type(op.val.type),
-        _LLVM_NAMES.get(op.atomic_rmw_op, cast(AtomicOp, op.atomic_rmw_op).name.strip("_")),
-    )
+    ty = llvm_type(op.val.type)
+    name = _LLVM_NAMES.get(op.atomic_rmw_op, op.atomic_rmw_op.name.strip("_"))
     scope = {"gpu": ' syncscope("device")', "cta": ' syncscope("block")', "sys": ""}[order.scope]
     line = f"atomicrmw {name} ptr addrspace(1) {address}, {ty} {source}{scope} monotonic"
     return op_where(e, condition, line, ty)
@@ -347,7 +345,7 @@ def _wait(
     before, body, done = e.block, e.fresh_label("poll"), e.fresh_label("polled")
     e.stmt(f"br label %{body}" if condition is None else f"br i1 {condition}, label %{body}, label %{done}")
     e.label(body)
-    load = f"ld.{cast(MemSemantic, op.sem).name}.{cast(MemSyncScope, op.scope).name}.global.{kind.suffix}"
+    load = f"ld.{op.sem.name}.{op.scope.name}.global.{kind.suffix}"
     (word,) = _emit(e, load, kind, address, [], None, True)
     seen = e.op(f"icmp eq {llvm_type(ty)} {_element(e, ty, word, kind)}, {wanted}")
     over = seen

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from ...dialects import arith, tt
 from ...ir import Type, element_type, f32, f64
@@ -138,7 +138,7 @@ def _negate(e: FunctionContext, op: arith.NegF) -> None:
 @lowers(arith.CmpF)
 def _compare(e: FunctionContext, op: arith.CmpF) -> None:
     _check(op)
-    ty, predicate = llvm_type(op.lhs.type), cast(arith.CmpFPredicate, op.predicate).name
+    ty, predicate = llvm_type(op.lhs.type), op.predicate.name
     elementwise(e, op, lambda a, b: e.op(f"fcmp {predicate} {ty} {a}, {b}"))
 
 

@@ -214,7 +214,7 @@ def _address(e: FunctionContext, value: Any) -> str:
 @lowers(ttng.TensormapFenceproxyAcquire)
 def _acquire(e: FunctionContext, op: ttng.TensormapFenceproxyAcquire) -> None:
     """All of a run, where it ends, each by the warp that made the descriptor; where that is not known, behind all."""
-    run = run_of(op)
+    run = [one for one in run_of(op) if isinstance(one, ttng.TensormapFenceproxyAcquire)]
     if not run:
         return
     makers = [maker_of(one.desc_ptr) for one in run]
