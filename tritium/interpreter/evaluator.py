@@ -187,7 +187,7 @@ def _region_branch(ev: Evaluator, op: RegionBranch, env: dict[Value, Any], *oper
     """Follow the one edge that the values known so far leave, from region to region."""
 
     def known(value: Value) -> Attribute | None:
-        if value in env and isinstance(value.type, (IntegerType, IndexType)):
+        if isinstance(value.type, (IntegerType, IndexType)):
             return IntegerAttr(int(env[value]), value.type)
         return None
 
