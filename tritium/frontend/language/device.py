@@ -137,10 +137,14 @@ def num_threads(_semantic: Any = None) -> constexpr:
     return constexpr(getattr(_semantic.options, "num_warps", 4) * getattr(_semantic.options, "warp_size", 32))
 
 
+def _nvidia_only(name: str) -> LanguageError:
+    return LanguageError(f"{name} is for NVIDIA GPUs only", "guard it by `if tl.target_info.is_cuda():`")
+
+
 def _overlaps(sem: Any, name: str) -> bool:
     """True if launches on the target may overlap."""
     if _backend(sem) == "hip":
-        raise LanguageError(f"{name} is for NVIDIA GPUs only", "guard it by `if tl.target_info.is_cuda():`")
+        raise _nvidia_only(name)
     if _backend(sem) == "cuda" and not getattr(sem.options, "dependent_launch", True):
         raise LanguageError(
             f"{name} needs compute capability 9.0 or higher; this compile is for {sem.options.arch}",
@@ -239,5 +243,5 @@ def _hip_arch(sem: Any, name: str) -> str:
 
 def _register(sem: Any, name: str, asm: str, constraint: str, ty: Any, pure: bool) -> tensor:
     if _backend(sem) != "cuda":
-        raise LanguageError(f"{name} is for NVIDIA GPUs only", "guard it by `if tl.target_info.is_cuda():`")
+        raise _nvidia_only(name)
     return sem.inline_asm(asm, constraint, [], [ty], pure, 1)[0]  # type: ignore[no-any-return]

@@ -22,7 +22,7 @@ from ..dtypes import (
 )
 from ..tensor import tensor
 from .errors import type_error, value_error
-from .memory import choice
+from .memory import boolean_mask, check_writable, choice
 
 if TYPE_CHECKING:
     from .context import SemanticContext
@@ -67,8 +67,7 @@ def _check_pointer(ptr: Any, name: str) -> dtype:
         raise value_error(f"Pointer argument of {name} is {kind}")
     if ptr.dtype.element_ty.is_block():
         raise value_error(f"{name} does not take block pointers", "use a block of pointers")
-    if ptr.dtype.is_const():
-        raise value_error("Cannot store to a constant pointer", "remove tl.const from the parameter's annotation")
+    check_writable(ptr)
     return ptr.dtype.element_ty
 
 
@@ -93,9 +92,7 @@ def _operands(sem: SemanticContext, ptr: tensor, val: Any, mask: Any, name: str)
     if small or (element in (float16, bfloat16) and name != "add"):
         raise value_error(f"atomic_{name} does not support {element}")
     val = _converted(sem, val, element, f"atomic_{name}")
-    mask = sem.scalar_constant(True, int1) if mask is None else sem.to_tensor(mask)
-    if not mask.dtype.is_bool():
-        raise value_error(f"Mask must have boolean scalar type, got {mask.dtype}")
+    mask = sem.scalar_constant(True, int1) if mask is None else boolean_mask(sem, mask)
     if ptr.type.is_block():
         return sem.broadcast_to(val, ptr.type.shape), sem.broadcast_to(mask, ptr.type.shape)
     if val.type.is_block() or mask.type.is_block():
@@ -192,9 +189,7 @@ def _pointer(sem: SemanticContext, ptr: Any, name: str) -> tuple[tensor, bool]:
 def _mask_like(sem: SemanticContext, ptr: tensor, mask: Any) -> tensor:
     if mask is None:
         return sem.full(ptr.type.shape, True, int1) if ptr.type.is_block() else sem.scalar_constant(True, int1)
-    mask = sem.to_tensor(mask)
-    if not mask.dtype.is_bool():
-        raise value_error("Mask must have boolean scalar type")
+    mask = boolean_mask(sem, mask)
     if ptr.type.is_block():
         return sem.broadcast_to(mask, ptr.type.shape)
     if mask.type.is_block():
@@ -227,8 +222,8 @@ def atomic_store(sem: SemanticContext, ptr: tensor, value: Any, mask: Any, order
     """Atomic store of `value` where `mask` holds."""
     order = _one_way(order, "store", "release")
     scope = choice(SCOPE, scope, "Memory scope") or tt.MemSyncScope.gpu
-    if ptr.__class__ is tensor and ptr.dtype.is_ptr() and ptr.dtype.is_const():
-        raise value_error("Cannot store to a constant pointer", "remove tl.const from the parameter's annotation")
+    if ptr.__class__ is tensor and ptr.dtype.is_ptr():
+        check_writable(ptr)
     ptr, _ = _pointer(sem, ptr, "store")
     value, mask = _value_like(sem, ptr, value, "atomic_store"), _mask_like(sem, ptr, mask)
     sem.builder.insert(tt.AtomicStore(ptr.handle, value.handle, mask.handle, order, scope))

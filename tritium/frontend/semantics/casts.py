@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import arith, tt
@@ -12,7 +13,7 @@ from .errors import type_error, value_error
 if TYPE_CHECKING:
     from .context import SemanticContext
 
-__all__ = ["bitcast", "cast", "check_supported"]
+__all__ = ["bitcast", "cast", "check_supported", "unsupported_fp8"]
 
 ROUNDING = {"rtne": tt.RoundingMode.rtne, "rtz": tt.RoundingMode.rtz}
 
@@ -82,10 +83,12 @@ _HINTS = {
 def check_supported(sem: SemanticContext, ty: dtype) -> None:
     """Raise ValueError for an 8-bit float that the target does not support."""
     if ty.name not in sem.supported_fp8_dtypes:
-        raise value_error(
-            f"type {ty} not supported in this architecture. The supported fp8 dtypes are"
-            f" {list(sem.supported_fp8_dtypes)}"
-        )
+        raise value_error(unsupported_fp8(ty, sem.supported_fp8_dtypes))
+
+
+def unsupported_fp8(ty: dtype, supported: Iterable[str]) -> str:
+    """The message for an 8-bit float that is not among the supported ones."""
+    return f"type {ty} not supported in this architecture. The supported fp8 dtypes are {[*supported]}"
 
 
 def _check_rounding(a: dtype, b: dtype, rounding: str) -> None:

@@ -15,7 +15,17 @@ from .errors import type_error, value_error
 if TYPE_CHECKING:
     from .context import SemanticContext
 
-__all__ = ["advance", "cache_policy", "choice", "index_values", "load", "make_block_ptr", "store"]
+__all__ = [
+    "advance",
+    "boolean_mask",
+    "cache_policy",
+    "check_writable",
+    "choice",
+    "index_values",
+    "load",
+    "make_block_ptr",
+    "store",
+]
 
 CACHE_LOAD = {".ca": tt.CacheModifier.ca, ".cg": tt.CacheModifier.cg, ".cs": tt.CacheModifier.cs}
 CACHE_LOAD[".cv"] = tt.CacheModifier.cv
@@ -107,7 +117,7 @@ def _one_address(name: str) -> Exception:
 
 
 def _load_pointers(sem: SemanticContext, ptr: tensor, mask: Any, other: Any, attributes: dict[str, Any]) -> tensor:
-    mask = None if mask is None else _mask(sem, mask)
+    mask = None if mask is None else boolean_mask(sem, mask)
     other = None if other is None else sem.to_tensor(other)
     if not ptr.type.is_block():
         for name, value in (("Mask", mask), ("Other", other)):
@@ -145,7 +155,14 @@ def _storage(sem: SemanticContext, ptr: tensor) -> tuple[tensor, Any, bool]:
     return sem.cast(ptr, pointer_type(int8, kind.address_space, kind.const)), int8, True
 
 
-def _mask(sem: SemanticContext, mask: Any) -> tensor:
+def check_writable(ptr: tensor) -> None:
+    """Raise ValueError for a pointer that is annotated `tl.const`."""
+    if ptr.dtype.is_const():
+        raise value_error("Cannot store to a constant pointer", "remove tl.const from the parameter's annotation")
+
+
+def boolean_mask(sem: SemanticContext, mask: Any) -> tensor:
+    """A mask as a tensor. Raises ValueError unless its elements are booleans."""
     mask = sem.to_tensor(mask)
     if not mask.dtype.is_bool():
         raise value_error(
@@ -175,15 +192,14 @@ def store(
         return
     if not ptr.dtype.is_ptr():
         raise value_error(f"Unsupported ptr type {ptr.type} in `tl.store`", _pointer_hint(ptr))
-    if ptr.dtype.is_const():
-        raise value_error("Cannot store to a constant pointer", "remove tl.const from the parameter's annotation")
+    check_writable(ptr)
     if _has_checks(boundary_check):
         raise value_error(
             "`boundary_check` argument is not supported for storing a tensor of pointers or storing a scalar, because"
             " the compiler does not know the boundary",
             "use a mask, or block pointers (defined by `make_block_ptr`)",
         )
-    _store_pointers(sem, ptr, value, None if mask is None else _mask(sem, mask), attributes)
+    _store_pointers(sem, ptr, value, None if mask is None else boolean_mask(sem, mask), attributes)
 
 
 def _store_pointers(sem: SemanticContext, ptr: tensor, value: tensor, mask: Any, attributes: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ from ..dtypes import (
 from ..tensor import tensor
 from ..tuples import tuple as tl_tuple
 from .errors import type_error, value_error
+from .memory import boolean_mask
 from .promotion import binary_operands
 from .shape import wrap_shape
 
@@ -321,9 +322,6 @@ def histogram(sem: SemanticContext, x: tensor, num_bins: Any, mask: Any = None) 
     if not isinstance(num_bins, int) or num_bins < 1:
         raise value_error(f"num_bins must be a positive number known at compile time, got {num_bins!r}")
     if mask is not None:
-        mask = sem.broadcast_to(sem.to_tensor(mask), x.type.shape)
-        if not mask.dtype.is_bool():
-            raise value_error("Mask must have boolean scalar type")
-        mask = mask.handle
+        mask = sem.broadcast_to(boolean_mask(sem, mask), x.type.shape).handle
     ty = block_type(int32, [num_bins])
     return tensor(sem.builder.add(tt.Histogram(x.handle, mask, result=ty.ir)), ty)

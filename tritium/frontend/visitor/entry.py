@@ -14,6 +14,7 @@ from ..aggregate_types import descriptor_argument_type, tensor_descriptor_type
 from ..callee import SourceFunction
 from ..dtypes import dtype, str_to_type
 from ..errors import CallFrame, CompilationError
+from ..semantics.casts import unsupported_fp8
 from .unit import Unit, location_of
 from .values import flatten, tl_tuple, wrap
 
@@ -136,11 +137,7 @@ class Arguments:
         element = getattr(getattr(ty, "scalar", ty), "element_ty", ty)
         if self.fp8 and isinstance(element, dtype) and element.is_fp8() and element.name not in self.fp8:
             frame = CallFrame(self.fn.__name__, self.fn.source, self.fn.parse())
-            raise CompilationError(
-                f"ValueError: {name} has type {ty}: type {element} not supported in this architecture. The supported"
-                f" fp8 dtypes are {list(self.fp8)}",
-                [frame],
-            )
+            raise CompilationError(f"ValueError: {name} has type {ty}: {unsupported_fp8(element, self.fp8)}", [frame])
 
     def _without_value(self, name: str, path: Path) -> Any:
         p = self.fn.params[path[0]]
