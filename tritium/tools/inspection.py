@@ -207,7 +207,11 @@ def _budget(found: Any) -> list[Row]:
     spilled = f"{registers.spilled} spilled: {bytes_moved}" if registers.spilled else "no spills"
     rows = [
         ("registers/thread", f"{registers.each} of {registers.limit}", spilled),
-        ("shared memory", f"{found.shared:,} of {found.shared_limit:,} bytes", f"{len(found.buffers)} allocations"),
+        (
+            "shared memory",
+            f"{found.shared:,} of {found.shared_limit:,} bytes",
+            f"{len(found.buffers)} allocation{'s' * (len(found.buffers) != 1)}",
+        ),
         ("stack", f"{registers.stack} bytes per thread", ""),
         ("barriers", f"{found.barriers} of 16", ""),
         (
