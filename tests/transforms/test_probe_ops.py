@@ -355,6 +355,62 @@ def test_barriers_are_conservative_for_an_op_that_is_no_view() -> None:
     ]
 
 
+STAGED = f"""
+#b = #ttg.blocked<{{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}}>
+#s = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}}>
+#u = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}}>
+#smem = #ttg.shared_memory
+#rows = #ttg.slice<{{dim = 1, parent = #b}}>
+#cols = #ttg.slice<{{dim = 0, parent = #b}}>
+module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:CAPABILITY", "ttg.threads-per-warp" = 32 : i32}} {{
+  tt.func public @transposed(%x: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %o: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+    %one = arith.constant 1 : i32
+    %w = arith.constant dense<32> : tensor<32x1xi32, #b>
+    %i = tt.make_range {{start = 0 : i32, end = 32 : i32}} : tensor<32xi32, #rows>
+    %j = tt.make_range {{start = 0 : i32, end = 32 : i32}} : tensor<32xi32, #cols>
+    %r = tt.expand_dims %i {{axis = 1 : i32}} : tensor<32xi32, #rows> -> tensor<32x1xi32, #b>
+    %c = tt.expand_dims %j {{axis = 0 : i32}} : tensor<32xi32, #cols> -> tensor<1x32xi32, #b>
+    %d = arith.muli %r, %w : tensor<32x1xi32, #b>
+    %e = tt.broadcast %d : tensor<32x1xi32, #b> -> tensor<32x32xi32, #b>
+    %f = tt.broadcast %c : tensor<1x32xi32, #b> -> tensor<32x32xi32, #b>
+    %at = arith.addi %e, %f : tensor<32x32xi32, #b>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>, #b>
+    %os = tt.splat %o : !tt.ptr<f32> -> tensor<32x32x!tt.ptr<f32>, #b>
+    %p = tt.addptr %xs, %at : tensor<32x32x!tt.ptr<f32>, #b>, tensor<32x32xi32, #b>
+    %q = tt.addptr %os, %at : tensor<32x32x!tt.ptr<f32>, #b>, tensor<32x32xi32, #b>
+    %v = probe.load %p : tensor<32x32x!tt.ptr<f32>, #b>
+    %a = ttg.local_alloc : () -> {_PAIR}
+    %part = ttg.memdesc_index %a[%one] : {_PAIR} -> {_TILE}
+    %view = probe.view %part : {_TILE}
+    probe.buffer_store %v, %view : tensor<32x32xf32, #b> -> {_TILE}
+    %t = ttg.memdesc_trans %view {{order = array<i32: 1, 0>}} : {_TILE} -> !ttg.memdesc<32x32xf32, #u, #smem, mutable>
+    %y = probe.buffer_load %t : !ttg.memdesc<32x32xf32, #u, #smem, mutable> -> tensor<32x32xf32, #b>
+    probe.store %q, %y : tensor<32x32x!tt.ptr<f32>, #b>
+    tt.return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("capability", [80, 90])
+def test_a_view_of_shared_memory_runs_to_the_end(tmp_path: Path, capability: int) -> None:
+    text = STAGED.replace("CAPABILITY", str(capability))
+    x, want, got = (
+        small(32, 32, dtype=np.float32, seed=3),
+        np.zeros((32, 32), np.float32),
+        np.zeros((32, 32), np.float32),
+    )
+    run(parse_module(text), 1, [x, want])
+    np.testing.assert_array_equal(want, x.T)
+    path = tmp_path / "kernel.ttgir"
+    path.write_text(text)
+    with gpu(capability):
+        kernel = compile(str(path), GPUTarget("cuda", capability, 32))
+        assert kernel.asm["ptx"].count("bar.sync") == 1
+        kernel[(1, 1, 1)](x, got)
+    np.testing.assert_array_equal(got, want)
+
+
 # -- a target -----------------------------------------------------------------------------------------------------
 
 
