@@ -143,7 +143,7 @@ def _pass_differs(x: dict[str, Any], y: dict[str, Any]) -> str:
         "" if x["options"] == y["options"] else f" (options {x['options'] or 'none'} and {y['options'] or 'none'})"
     )
     same = "of the same input" if x["before"] == y["before"] else "of inputs that differ already"
-    return f"the first difference: {x['stage']}, pass {x['index']}, {x['name']}{options}, {same}"
+    return f"first difference: {x['stage']}, pass {x['index']}, {x['name']}{options}, {same}"
 
 
 def _times(a: Compile, b: Compile) -> Table:

@@ -157,7 +157,7 @@ def row(name: str, run: Callable[[Any], Report], target: Any, planted: str) -> t
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         report = run(target)
-    ran = [v for v in report.verdicts if v.verdict in ("same", "rounded")]
+    ran = [v for v in report.verdicts if v.verdict in ("same", "within tolerance")]
     left = [v for v in report.verdicts if v.verdict == "not run"]
     told = f"{name:<30} {report.target:<8} {len(report.verdicts):>3} steps {report.seconds:6.1f} s  "
     found = report.finding

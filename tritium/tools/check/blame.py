@@ -231,7 +231,7 @@ def _apart(one: list[Any], two: list[Any]) -> Iterator[str]:
         if wrong.any():
             index = tuple(int(i) for i in np.argwhere(wrong)[0])[: a.ndim]
             where = f"element [{', '.join(map(str, index))}]" if index else "the result"
-            yield f"{where} is {b[index] if index else b}, and was {a[index] if index else a}"
+            yield f"{where} is {b[index] if index else b}, expected {a[index] if index else a}"
 
 
 def line_of(op: Operation) -> int:

@@ -1,4 +1,4 @@
-"""Two results of a launch: are they the same, and if not, which element differs first."""
+"""Comparison of two results of a launch: the first element that differs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _FORMATS = {
 
 @dataclass(frozen=True)
 class Difference:
-    """The first element that differs: of which argument, where, what it is and what it should be.
+    """The first element that differs: the argument, the offset, the value and the expected value.
 
-    `count` elements of `total` differ. `allowed` is by how much it may, 0 where it may not.
+    `count` elements of `total` differ by more than `allowed`.
     """
 
     array: Array
@@ -51,13 +51,13 @@ class Difference:
 
     def __str__(self) -> str:
         more = f" ({self.count} of {self.total} elements differ)" if self.count > 1 else ""
-        allowed = f", allowed are {self.allowed:.3g} more or less" if self.allowed else ""
-        return f"{self.element} is {self.found}, and was {self.expected}{allowed}{more}"
+        allowed = f" (tolerance {self.allowed:.3g})" if self.allowed else ""
+        return f"{self.element} is {self.found}, expected {self.expected}{allowed}{more}"
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a run left in the regions."""
+    """The contents of the regions after a run."""
 
     regions: tuple[np.ndarray, ...]
 

@@ -58,7 +58,7 @@ class CheckError(TritiumError):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a step: "same", "rounded" (as much as is allowed), "differs", "fails", "not run" with a reason."""
+    """The outcome of a step: "same", "within tolerance", "differs", "fails", "not run" with a reason."""
 
     step: str
     verdict: str
@@ -167,7 +167,7 @@ class _Check:
             self.machine(kernel, steps)
 
     def timed(self, step: str, run: Any) -> Outcome:
-        """Run something as a step; its verdict is "same" until somebody says otherwise."""
+        """Run something as a step; its verdict is "same" unless revised."""
         begin = time.perf_counter()
         outcome = run()
         detail = str(outcome).split("\n")[0] if isinstance(outcome, Failure) else ""
@@ -246,7 +246,7 @@ class _Check:
             allowed = tolerances(self.launch, text or step.before, self.known)
             wrong = loose_difference(regions, outcome, self.known, allowed)
             if wrong is None:
-                self.revise("rounded", ROUNDING[step.name])
+                self.revise("within tolerance", ROUNDING[step.name])
                 self.known = outcome
                 return True
         self.found(step, previous, wrong, str(wrong))
@@ -304,7 +304,7 @@ class _Check:
         allowed: list[np.ndarray | None] = tolerances(self.launch, steps[0].text, self.known)
         wrong = loose_difference(regions, outcome, self.known, allowed)
         if wrong is None:
-            self.revise("rounded", "within what rounding elsewhere may change")
+            self.revise("within tolerance", "rounding may differ")
             return True
         self.revise("differs", str(wrong))
         suspect, notes = suspect_lowering(self.launch, steps, wrong, self.known, allowed, emulated)

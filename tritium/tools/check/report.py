@@ -1,4 +1,4 @@
-"""What a check tells: a line a step; for the first that differs the element, the rewrite, the operation, its line."""
+"""The text of a report: a line per step; for the first difference the element, the rewrite, the op and its line."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .oracle import Finding, Report
 
 __all__ = ["headline", "render"]
 
-_MOST_LINES = 40
+_MAX_LINES = 40
 
 
 def render(report: Report, verbose: bool = False) -> str:
-    """The report as text: the headline, every step if it is wanted or one differs, and the finding."""
+    """The report as text: the headline, every step if `verbose` or one differs, and the finding."""
     lines = [headline(report)]
     if verbose or report.finding is not None:
         width = max(len(v.step) for v in report.verdicts)
@@ -28,17 +28,17 @@ def render(report: Report, verbose: bool = False) -> str:
 def headline(report: Report) -> str:
     """`add_kernel for cuda:90, 4 programs: 6 steps agree, 1 not run (0.5 s)`."""
     x, y, z = report.grid
-    counts = {v: sum(1 for one in report.verdicts if one.verdict == v) for v in ("same", "rounded")}
-    told = f"{sum(counts.values())} steps agree"
-    if counts["rounded"]:
-        told += f" ({counts['rounded']} of them but for rounding)"
+    counts = {v: sum(1 for one in report.verdicts if one.verdict == v) for v in ("same", "within tolerance")}
+    summary = f"{sum(counts.values())} steps agree"
+    if counts["within tolerance"]:
+        summary += f" ({counts['within tolerance']} within tolerance)"
     left = [v for v in report.verdicts if v.verdict in ("not run", "not compared")]
     if left:
-        told += f", {len(left)} not run ({left[0].detail})"
+        summary += f", {len(left)} not run ({left[0].detail})"
     if report.finding is not None:
-        told = f"DIFFERENT since {report.finding.step}"
+        summary = f"DIFFERENT from {report.finding.step}"
     programs = f"{x * y * z} program{'s' if x * y * z != 1 else ''}"
-    return f"{report.kernel} for {report.target}, {programs}: {told} ({report.seconds:.1f} s)"
+    return f"{report.kernel} for {report.target}, {programs}: {summary} ({report.seconds:.1f} s)"
 
 
 def _finding(found: Finding) -> Iterator[str]:
@@ -47,26 +47,26 @@ def _finding(found: Finding) -> Iterator[str]:
     where = found.step
     if rewrite is not None and rewrite.rewrite:
         where += f", rewrite {rewrite.rewrite} of {rewrite.rewrites} ({rewrite.rule})"
-    yield f"the first difference: {where}"
+    yield f"first difference: {where}"
     yield f"  {found.message}"
     if rewrite is not None and rewrite.change:
         yield from (f"  {line}" for line in rewrite.change.split("\n"))
     suspect = found.suspect
     if suspect is not None:
-        yield f"the operation:   {suspect.operation}"
+        yield f"operation:     {suspect.operation}"
         if suspect.before:
-            yield f"  stands for:    {suspect.before}"
+            yield f"  was:         {suspect.before}"
         if suspect.element:
             yield f"  in program {suspect.program}: {suspect.element}"
         if suspect.place is not None:
             file, line, column = suspect.place
-            yield f"  made of {file}:{line}:{column}"
+            yield f"  source: {file}:{line}:{column}"
             source = source_line(file, line).rstrip()
             if source:
                 yield f"  {line:5} | {source}"
     yield from (f"note: {note}" for note in found.notes)
     if rewrite is not None:
         change = difference(rewrite.before, rewrite.after).split("\n")
-        yield from change[:_MOST_LINES]
-        if len(change) > _MOST_LINES:
-            yield f"… {len(change) - _MOST_LINES} more lines"
+        yield from change[:_MAX_LINES]
+        if len(change) > _MAX_LINES:
+            yield f"… {len(change) - _MAX_LINES} more lines"
