@@ -112,7 +112,7 @@ def test_an_error_survives_pickling():
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
-def test_the_caret_stands_under_the_name_behind_other_scripts():
+def test_caret_counts_characters_not_bytes():
     error = named("undefined_name")
     at = str(error).splitlines()
     caret = next(i for i, line in enumerate(at) if "^" in line)
@@ -126,6 +126,6 @@ def test_every_statement_kind_is_known_or_refused():
     assert {kind.__name__ for kind in accepted} <= {*(kind.__name__ for kind in HANDLERS), *LATER}
 
 
-def test_calls_that_repeat_are_told_once():
+def test_repeated_calls_are_one_note():
     text = str(named("endless_recursion"))
     assert text.count("note:") == 2 and "times)" in text

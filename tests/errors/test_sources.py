@@ -38,7 +38,7 @@ def ramp(p, N: tl.constexpr):
     tl.store(p + tl.arange(0, N), tl.arange(0, N))
 
 
-def test_a_block_size_that_is_no_integer():
+def test_non_integer_block_size_is_refused():
     error = failure(ramp, np.zeros(16, np.int32), N=16.0)
     assert "arange's arguments must be integers, got 16.0 of type float" in str(error)
 
@@ -76,7 +76,7 @@ def test_a_tensor_without_storage():
     assert hint == "hint: pass a strided tensor (.to_dense() in torch)"
 
 
-def test_an_argument_that_no_kernel_takes_is_shown_at_its_parameter():
+def test_unsupported_argument_is_reported_at_its_parameter():
     for value, text in ((object(), "cannot take a value of type object"), (1 << 70, "does not fit into 64 bits")):
         error = failure(add_to, np.zeros(1, np.int32), value)
         first, line, caret, *_ = str(error).splitlines()
@@ -105,7 +105,7 @@ def assembly(p):
     tl.store(p + at, tl.inline_asm_elementwise("mov", "=r,r", [at], tl.int32, True, 1))
 
 
-def test_what_the_target_cannot_do_is_shown_in_the_source():
+def test_unsupported_operation_is_reported_at_its_source_line():
     text = str(failure(assembly, np.zeros(16, np.int32)))
     first, *_, source, caret = text.splitlines()
     assert "tt.elementwise_inline_asm is not supported on the CPU" in first

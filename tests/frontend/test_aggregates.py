@@ -152,7 +152,7 @@ def test_mistakes():
                 self.x = x
 
 
-def test_methods_decide_the_identity_of_what_uses_the_class():
+def test_methods_are_part_of_the_identity_of_a_class():
     @SourceFunction
     def kernel(out, a):
         tl.store(out, Range(a, a).length())
@@ -203,7 +203,7 @@ def test_methods_and_constructors_that_emit_operations():
     assert run(kernel, 2)[0] == (2 + 6) * 4 + 7
 
 
-def test_a_value_does_not_change_and_is_replaced():
+def test_aggregates_are_immutable_and_replaced():
     held = aggregate(type("Held", (), {"__annotations__": {"a": tl.constexpr}}))
     value = held(1)
     with pytest.raises(AttributeError, match="cannot assign to field 'a' on immutable aggregate Held"):

@@ -213,7 +213,7 @@ def test_recursive_constexpr_functions_have_keys(tmp_path):
     assert [new != old for new, old in zip(keys(step=2), plain)] == [True, False, False, True]
 
 
-def test_an_edit_of_the_file_changes_nothing_for_loaded_functions(tmp_path):
+def test_editing_the_file_does_not_change_loaded_functions(tmp_path):
     module = module_of(
         "from tritium.frontend.callee import SourceFunction\n@SourceFunction\ndef f(x):\n    return x\n", tmp_path, "m"
     )
@@ -225,7 +225,7 @@ def test_an_edit_of_the_file_changes_nothing_for_loaded_functions(tmp_path):
     assert again.f.src == "def f(x):\n    return 22\n"
 
 
-def test_a_function_without_a_file_says_so():
+def test_function_without_a_source_file_is_refused():
     scope = {"SourceFunction": SourceFunction}
     exec("@SourceFunction\ndef f(x):\n    return x\n", scope)
     with pytest.raises(OSError, match="define kernels in a file"):
@@ -276,7 +276,7 @@ def test_library_functions_bind_as_methods_and_refuse_to_run_in_python():
         twice(3)
 
 
-def test_launch_wrappers_are_looked_through():
+def test_identity_unwraps_launch_wrappers():
     class Wrapper:
         def __init__(self, fn):
             self.fn = fn

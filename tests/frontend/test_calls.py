@@ -105,7 +105,7 @@ def made(kind: tl.constexpr, x):
     return kind(x).get()
 
 
-def test_a_class_is_not_taken_for_another_of_its_name():
+def test_classes_of_one_name_have_different_identities():
     @SourceFunction
     def kernel(out, a):
         tl.store(out, content(Twofold(a)))

@@ -275,11 +275,11 @@ def k_variable_behind(out, a, b, n):
 
 
 @pytest.mark.parametrize("args", [(2, 10, 3), (3, 9, 0), (12, 13, 1), (13, 12, 2), (-7, 4, 3), (5, 5, 3)])
-def test_the_variable_of_a_loop_behind_it(args):
+def test_loop_variable_after_the_loop_is_that_of_python(args):
     check(k_variable_behind, 11, *args)
 
 
-def test_the_variable_behind_a_range_that_fills_its_type():
+def test_last_value_of_a_range_over_its_whole_type():
     @SourceFunction
     def kernel(out, least, greatest):
         for i in range(least, greatest, 2000000000):
@@ -289,7 +289,7 @@ def test_the_variable_behind_a_range_that_fills_its_type():
     assert run_compiled(kernel, 2, -(2**31), 2**31 - 1) == [-(2**31) + 2 * 2000000000] * 2
 
 
-def test_the_variable_behind_a_loop_has_one_type():
+def test_loop_variable_needs_one_type_to_be_read_after_the_loop():
     @SourceFunction
     def kernel(out, n):
         i = 1.5
@@ -301,7 +301,7 @@ def test_the_variable_behind_a_loop_has_one_type():
         compile_scalar(kernel, 3)
 
 
-def test_loops_whose_variable_nobody_reads_compute_no_last_number():
+def test_last_value_of_an_unread_loop_variable_is_not_computed():
     @SourceFunction
     def kernel(out, n):
         for i in range(n):
@@ -312,7 +312,7 @@ def test_loops_whose_variable_nobody_reads_compute_no_last_number():
     assert not ops(compile_scalar(kernel, 3), arith.Select)
 
 
-def test_only_what_changes_is_carried():
+def test_unchanged_values_are_not_loop_carried():
     @SourceFunction
     def kernel(out, n):
         constant = n + 1
@@ -327,7 +327,7 @@ def test_only_what_changes_is_carried():
     assert len(loop.results) == 1
 
 
-def test_a_constant_stays_one_while_the_loop_leaves_it_alone():
+def test_constant_not_assigned_in_a_loop_stays_constant():
     @SourceFunction
     def kernel(out, n, SIZE: tl.constexpr):
         for i in range(n):
@@ -339,7 +339,7 @@ def test_a_constant_stays_one_while_the_loop_leaves_it_alone():
     assert run_compiled(kernel, 4, 3, SIZE=8) == [8, 8, 8, 0]
 
 
-def test_a_declaration_keeps_what_is_assigned_later_constant():
+def test_constexpr_declaration_keeps_later_assignments_constant():
     @SourceFunction
     def kernel(out, n):
         first: tl.constexpr
@@ -365,7 +365,7 @@ def test_a_declaration_keeps_what_is_assigned_later_constant():
 
 @pytest.mark.parametrize("other", [float("nan"), -0.0])
 @pytest.mark.parametrize("fn", [min, max])
-def test_what_python_orders_by_chance_is_refused(fn, other):
+def test_min_and_max_of_nan_and_negative_zero_are_refused(fn, other):
     @SourceFunction
     def kernel(out, n, a: tl.constexpr, b: tl.constexpr):
         tl.store(out, fn(a, b))
@@ -374,7 +374,7 @@ def test_what_python_orders_by_chance_is_refused(fn, other):
         compile_scalar(kernel, 3, a=1.0, b=other)
 
 
-def test_a_constant_that_the_loop_changes_is_carried():
+def test_constant_assigned_in_a_loop_becomes_loop_carried():
     @SourceFunction
     def kernel(out, n, SIZE: tl.constexpr):
         for i in range(n):
@@ -384,7 +384,7 @@ def test_a_constant_that_the_loop_changes_is_carried():
     assert run_compiled(kernel, 4, 4, SIZE=8) == [8, 4, 2, 1]
 
 
-def test_functions_are_compiled_once_for_each_kind_of_call():
+def test_functions_are_compiled_once_per_specialization():
     @SourceFunction
     def kernel(out, a, b):
         tl.store(out, clamp(a) + clamp(b) + clamp(a, 0, 10) + clamp(a, 1))
@@ -395,7 +395,7 @@ def test_functions_are_compiled_once_for_each_kind_of_call():
     assert len({f.sym_name for f in functions}) == 3
 
 
-def test_noinline_functions_say_so():
+def test_noinline_functions_are_marked():
     noinline = SourceFunction(clamp.fn, noinline=True)
 
     @SourceFunction
@@ -472,7 +472,7 @@ def test_tuple_arguments_are_flattened():
     assert [a.hint for a in function.entry.args] == ["outs_0", "outs_1", "values_0", "values_1_0"]
 
 
-def test_a_missing_parameter_is_named():
+def test_error_names_the_missing_parameter():
     from tritium.frontend.errors import CompilationError
     from tritium.frontend.visitor import ast_to_ttir
 

@@ -73,7 +73,7 @@ SIZES = {"M": 128, "K": 128, "N": 64, "GROUP": 32, "LHS": "e2m1", "RHS": "e4m3",
         ),
     ],
 )
-def test_scaled_products(types: str, changes: dict[str, Any], operands: str) -> None:
+def test_scaled_dots(types: str, changes: dict[str, Any], operands: str) -> None:
     text = ttir(scaled, types + " *fp32", 100, {**SIZES, **changes})
     formats = {**SIZES, **changes}
     assert f"lhs = {formats['LHS']} rhs = {formats['RHS']}" in text
@@ -93,7 +93,7 @@ def test_scaled_products(types: str, changes: dict[str, Any], operands: str) -> 
         ("*u8 *u8 *u8 *u8", {"PACK": False}, "only mxfp4 inputs can be packed along a dimension different than K"),
     ],
 )
-def test_scaled_products_that_cannot_be(types: str, changes: dict[str, Any], message: str) -> None:
+def test_unsupported_scaled_dots_are_refused(types: str, changes: dict[str, Any], message: str) -> None:
     refused(scaled, types + " *fp32", message, {**SIZES, **changes})
 
 
@@ -121,7 +121,7 @@ def small_scaled(a, out, FAULT: tl.constexpr):
         ("out", "Only float32 is supported for out_dtype"),
     ],
 )
-def test_more_scaled_products_that_cannot_be(fault: str, message: str) -> None:
+def test_more_unsupported_scaled_dots_are_refused(fault: str, message: str) -> None:
     refused(small_scaled, "*fp8e4nv *fp32", message, {"FAULT": fault})
 
 
@@ -132,7 +132,7 @@ def copy(p, q):
 
 
 @pytest.mark.parametrize("types", ["*fp8e4nv *fp8e4nv", "*u8 fp8e4nv"])
-def test_8_bit_floats_that_a_gpu_has_not(types: str) -> None:
+def test_unsupported_fp8_is_refused(types: str) -> None:
     with pytest.raises(tritium.CompilationError, match="type fp8e4nv not supported in this architecture"):
         ttir(copy, types, 80)
     with pytest.raises(tritium.CompilationError, match="type fp8e4nv not supported in this architecture"):
@@ -205,7 +205,7 @@ def bad_atomics(p, f, k: tl.const, FAULT: tl.constexpr):
         ("pointer", "Unsupported ptr type .*int32.* in `tl.atomic_load`"),
     ],
 )
-def test_atomics_that_cannot_be(fault: str, message: str) -> None:
+def test_unsupported_atomics_are_refused(fault: str, message: str) -> None:
     refused(bad_atomics, "*i32 *fp32 *ki32", message, {"FAULT": fault})
 
 
@@ -244,7 +244,7 @@ def test_rows_and_combining_stores_of_descriptors() -> None:
     assert re.findall(r"tt\.descriptor_reduce (\w+), ", ttir(bits, "*u32 i32")) == ["and", "or", "xor"]
 
 
-def test_descriptors_without_hardware_for_them() -> None:
+def test_descriptors_without_tma() -> None:
     """Before Hopper, and on CPUs, rows and combining stores are made of pointers, masks and atomics."""
     text = ttir(bits, "*u32 i32", 80)
     assert re.findall(r"tt\.atomic_rmw (\w+), release, gpu", text) == ["and", "or", "xor"]
@@ -329,7 +329,7 @@ def bad_rows(p, q, numbers, n, FAULT: tl.constexpr):
         ("offsets", "expected 2 offsets, but got 1"),
     ],
 )
-def test_rows_that_cannot_be(fault: str, message: str) -> None:
+def test_unsupported_descriptor_gathers_are_refused(fault: str, message: str) -> None:
     refused(bad_rows, "*fp16 *fp16 *i32 i32", message, {"FAULT": fault})
 
 
@@ -363,7 +363,7 @@ def mapping(p, q, out):
     tl.store(out + at, u + t)
 
 
-def test_functions_of_elements(triton_oracle: Any) -> None:
+def test_map_elementwise(triton_oracle: Any) -> None:
     text = ttir(mapping, "*fp32 *fp32 *fp32")
     assert len(re.findall(r"tt\.map_elementwise", text)) >= 3
     assert "pack = 2 : i32" in text
@@ -398,7 +398,7 @@ def bad_mapping(p, out, FAULT: tl.constexpr):
         ("function", "the function of map_elementwise must be a function of the language"),
     ],
 )
-def test_functions_of_elements_that_cannot_be(fault: str, message: str) -> None:
+def test_unsupported_map_elementwise_is_refused(fault: str, message: str) -> None:
     refused(bad_mapping, "*fp32 *fp32", message, {"FAULT": fault})
 
 
@@ -426,7 +426,7 @@ def test_threads_and_grids() -> None:
     assert "264 : i32" in text  # 8 warps and their 256 threads
 
 
-def test_what_older_gpus_have_not() -> None:
+def test_features_of_newer_gpus_are_refused() -> None:
     refused(threads, "*i32", "gdc_wait needs compute capability 9.0 or higher; this compile is for sm80", None, 80)
 
 

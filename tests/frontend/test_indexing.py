@@ -47,7 +47,7 @@ def test_slices_at_powers_of_two_are_splits(target):
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.backend)
-def test_changed_elements_are_chosen(target):
+def test_element_assignment_selects_the_new_elements(target):
     found = operations(column, {"p": "*fp32", "i": "i32"}, target)
     assert found["arith.select"] == 2 and not found["tt.gather"] + found["tt.reduce"]
 

@@ -256,7 +256,7 @@ def test_message(call, types, message):
         call(place.sem, *place.args)
 
 
-def test_outside_a_kernel():
+def test_language_functions_raise_outside_kernels():
     with pytest.raises(ValueError, match="arange can only be called inside a kernel"):
         tl.arange(0, 8)
 

@@ -51,12 +51,12 @@ def ttir(fn: Any, name: str, types: str, target: GPUTarget = GPUTarget("cuda", 9
         ("isnan", "*fp32 *i1", r'symbol = "__nv_isnanf".*-> tensor<32xi32>'),
     ],
 )
-def test_a_call_names_the_function_for_its_types(name: str, types: str, call: str) -> None:
+def test_overload_is_selected_by_argument_types(name: str, types: str, call: str) -> None:
     text = ttir(unary if len(types.split()) == 2 else binary, name, types)
     assert re.search(call, text), text
 
 
-def test_types_that_no_overload_takes_are_listed() -> None:
+def test_error_lists_the_overloads() -> None:
     with pytest.raises(tritium.CompilationError, match=r"asin takes \(fp32\) or \(fp64\), got \(int32\)"):
         ttir(unary, "asin", "*i32 *i32")
     with pytest.raises(tritium.CompilationError, match="asin takes 1 arguments, got 2"):

@@ -27,7 +27,7 @@ def run(kernel, *args, **kwargs):
 # -- positions of arguments ---------------------------------------------------------------------------------------
 
 
-def test_hints_follow_the_mask_by_position_as_in_3_9() -> None:
+def test_positional_hints_follow_the_mask_as_in_triton_3_9() -> None:
     @tritium.jit
     def copies(x, y):
         o = tl.arange(0, 8)
@@ -141,14 +141,14 @@ def test_modes_of_instrumentation_are_read_from_options() -> None:
     assert not core.is_enabled(None, "consan") and not core.is_enabled({}, "consan")
 
 
-def test_a_shift_by_the_width_is_warned_of() -> None:
+def test_shift_by_the_bit_width_warns() -> None:
     value = interpreter_semantic.to_tensor(5)
     with pytest.warns(UserWarning, match="a shift by 32 of int32, which has 32 bits, is undefined"):
         core.check_bit_width(value, tl.constexpr(32))
     core.check_bit_width(value, tl.constexpr(31))
 
 
-def test_operands_are_brought_to_one_type() -> None:
+def test_operands_are_promoted_to_one_type() -> None:
     a, b = core.binary_op_type_legalization(interpreter_semantic.to_tensor(1), 2.5, interpreter_semantic)
     assert a.dtype is b.dtype is tl.float32
 
@@ -225,7 +225,7 @@ def test_registers_of_amd_gpus_are_read_by_assembly(arch, smid, time) -> None:
         run(kernel, np.zeros(1, np.int64))
 
 
-def test_a_tuple_is_made_with_its_type_by_position() -> None:
+def test_tuple_constructor_takes_its_type_by_position() -> None:
     ty = core.tuple_type([tl.int32, tl.int32], ["a", "b"])
     values = [interpreter_semantic.to_tensor(1), interpreter_semantic.to_tensor(2)]
     made = tl.tuple(values, ty)

@@ -36,12 +36,12 @@ def asks(x):
         (GPUTarget("cpu", "", 1), 1),
     ],
 )
-def test_python_of_a_kernel_asks_about_its_compile(target: GPUTarget, stored: int) -> None:
+def test_constexpr_functions_query_the_target_of_their_compile(target: GPUTarget, stored: int) -> None:
     kernel = tritium.compile(ASTSource(asks, {"x": "*i32"}), target, until="ttir")
     assert f"arith.constant {stored} : i32" in kernel.asm["ttir"]
 
 
-def test_scripts_ask_about_the_machine() -> None:
+def test_scripts_query_the_default_target() -> None:
     target = driver.active.get_current_target()
     assert target_info.current_target() == target
     assert target_info.is_cuda() == (target.backend == "cuda") and not target_info.is_hip_cdna3()
@@ -59,7 +59,7 @@ def asks_wrongly(x):
         tl.store(x, 1)
 
 
-def test_a_question_without_what_it_needs() -> None:
+def test_target_query_without_its_argument_is_refused() -> None:
     with pytest.raises(CompilationError, match="missing .*'major'"):
         tritium.compile(ASTSource(asks_wrongly, {"x": "*i32"}), GPUTarget("cuda", 90, 32), until="ttir")
     with pytest.raises(TypeError, match="missing .*'major'"):

@@ -155,7 +155,7 @@ def test_tensor_attributes():
         bool(n)
 
 
-def test_functions_of_the_library_are_told_apart():
+def test_library_functions_have_different_identities():
     """Their names are part of cache keys: two functions must never share one."""
     modules = (tl.core, tl.math, tl.extra.libdevice)
     found = {fn for m in modules for n in dir(m) if tl.core.is_builtin(fn := getattr(m, n))}

@@ -156,7 +156,7 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize(("number", "expected"), NUMBERS, ids=["bool", "int", "float", "double"])
-def test_numbers_adopt(number, expected):
+def test_numbers_get_the_type_of_the_other_operand(number, expected):
     for name in NAMES:
         for flipped in (False, True):
             place = Place(block_type(dtype(name), [16]))
@@ -196,7 +196,7 @@ def test_division_of_halves_by_a_number():
         ("uint64", 2**64, "Nonrepresentable integer 18446744073709551616"),
     ],
 )
-def test_numbers_that_do_not_fit(name, number, message):
+def test_numbers_out_of_range_are_refused(name, number, message):
     place = Place(block_type(dtype(name), [16]))
     with pytest.raises(LanguageError, match=message):
         place.sem.add(place.args[0], number)
@@ -258,7 +258,7 @@ def test_broadcast_as_numpy(a, b):
         place.check()
 
 
-def test_shapes_that_do_not_go_together():
+def test_incompatible_shapes_are_refused():
     f32 = dtype("fp32")
     place = Place(block_type(f32, [8]), block_type(f32, [16]))
     with pytest.raises(LanguageError, match="incompatible dimensions at index 0: 8 and 16"):
@@ -354,7 +354,7 @@ def test_conditions():
         place.sem.to_condition(place.args[0])
 
 
-def test_logic_is_about_truth():
+def test_logical_operators_use_truth_values():
     place = Place(block_type(dtype("int32"), [16]), block_type(dtype("fp32"), [16]))
     result = place.sem.logical_and(*place.args)
     assert result.type is block_type(int1, [16])

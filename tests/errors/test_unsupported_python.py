@@ -63,7 +63,7 @@ def shapes_apart(x):
     ],
     ids=lambda v: getattr(getattr(v, "fn", None), "__name__", ""),
 )
-def test_the_error_names_it_and_points_at_it(kernel, message, shown):
+def test_error_names_and_points_at_the_construct(kernel, message, shown):
     x = np.zeros(16, np.float32)
     with pytest.raises(TritiumError) as raised:
         kernel[(1,)](x)
@@ -82,7 +82,7 @@ def test_match_is_refused_with_what_to_write_instead():
     assert "hint: use if and elif; conditions on tl.constexpr values are decided at compile time" in text
 
 
-def test_a_lambda_is_no_kernel():
+def test_lambda_is_refused_as_a_kernel():
     with pytest.raises(TritiumError, match="a lambda cannot be a kernel\nhint: define a function"):
         tritium.jit(lambda x: tl.store(x, 1.0))[(1,)](np.zeros(1, np.float32))
 
@@ -117,6 +117,6 @@ def formats_a_value(x):
 
 
 @pytest.mark.parametrize("kernel", [asks_a_block, to_any_power, asks_whether_a_value_is_in, formats_a_value])
-def test_syntax_without_a_meaning_is_told_apart_as_in_triton(kernel):
+def test_unsupported_syntax_has_its_own_error_class(kernel):
     with pytest.raises(tritium.compiler.errors.UnsupportedLanguageConstruct, match="hint: "):
         kernel[(1,)](np.zeros(4, np.float32))
