@@ -138,7 +138,7 @@ def test_a_kernel_is_compiled_for_c_from_python(tmp_path, no_alias) -> None:
     )
     assert any(name in f.read_text(errors="replace") for f in files if f.suffix == ".h")
     assert (CompileArgs().num_warps, CompileArgs().num_stages) == (1, 3) and "--grid" in desc and "headers" not in desc
-    with pytest.raises(TritiumError, match="grid says how many programs"):
+    with pytest.raises(TritiumError, match="grid is the number of programs"):
         compile_kernel(CompileArgs(path=arguments.path, kernel_name="scale", signature="*fp32, i32, 64"))
 
 

@@ -137,7 +137,7 @@ def clear_entries(wanted: str = "", as_json: bool = False) -> int:
 
 
 def prune_entries(max_size: str = "", unused_for: str = "", abandoned: str = "", as_json: bool = False) -> int:
-    """Remove what is damaged, what was not used for so long, then what was used longest ago beyond the size."""
+    """Remove damaged entries, entries unused for so long, then the least recently used ones beyond the size."""
     limit = settings.cache.max_size or None
     if max_size:
         try:
@@ -178,7 +178,7 @@ def _why_compile(request: Request) -> tuple[str, str, list[str], Item | None]:
 
 
 def _why_entry(wanted: str) -> tuple[str, str, list[str], Item | None]:
-    """Why the newest of these entries was made: beside those that were there before it."""
+    """Explain why the newest of these entries was compiled, compared with earlier ones."""
     found = items(KernelCache().folder)
     chosen = matching(found, wanted)
     if not chosen:
@@ -233,7 +233,7 @@ def _print_json(value: dict[str, Any] | Sequence[Any]) -> None:
 
 
 def _printable(text: str) -> str:
-    """Without what a terminal would take for a command: entries may come from elsewhere."""
+    """Remove terminal escape sequences: entries may come from other machines."""
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 

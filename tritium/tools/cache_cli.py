@@ -26,7 +26,7 @@ _WANTED = typer.Argument("", metavar="[KEY|KERNEL]", help="the first digits of a
 
 
 def _run(command: Callable[[], int]) -> None:
-    """Run a command; what the user caused is a line on standard error."""
+    """Run a command; user errors are a line on standard error."""
     try:
         status = command()
     except (TritiumError, _errors.BackendError, KeyError, OSError, ValueError) as error:
@@ -43,7 +43,7 @@ def ls(
     sort: str = typer.Option("used", help="used, made, size, name"),
     json: _JSON = False,
 ) -> None:
-    """List the entries: kernel, target, stages, size, when they were made and used last."""
+    """List the entries: kernel, target, stages, size, times of creation and last use."""
     _run(lambda: _cache.list_entries(wanted, target, sort, json))
 
 
@@ -53,13 +53,13 @@ def show(
     stage: str = typer.Option("", help="print this stage and nothing else"),
     json: _JSON = False,
 ) -> None:
-    """Show one entry: its stages, and everything that its key is made of."""
+    """Show one entry: its stages, and all parts of its key."""
     _run(lambda: _cache.show_entry(wanted, stage, json))
 
 
 @app.command()
 def verify(delete: bool = typer.Option(False, help="remove what is damaged"), json: _JSON = False) -> None:
-    """Read every byte of every entry and check it. The exit status is 1 if something damaged stays."""
+    """Read and check every byte of every entry. The exit status is 1 if a damaged entry remains."""
     _run(lambda: _cache.verify_entries(delete, json))
 
 
@@ -71,12 +71,14 @@ def clear(wanted: str = _WANTED, json: _JSON = False) -> None:
 
 @app.command()
 def prune(
-    max_size: str = typer.Option("", help="keep so much, what was used last: 500M, 4G; default: the setting"),
+    max_size: str = typer.Option(
+        "", help="maximum size; keeps the most recently used entries: 500M, 4G; default: the setting"
+    ),
     unused_for: str = typer.Option("", help="remove what was not used for so long: 12h, 30d"),
     abandoned: str = typer.Option("", help="remove files that were being written so long ago; default: 1h"),
     json: _JSON = False,
 ) -> None:
-    """Remove what is damaged, what nobody uses, and what exceeds a size."""
+    """Remove damaged and unused entries, and entries in excess of a size."""
     _run(lambda: _cache.prune_entries(max_size, unused_for, abandoned, json))
 
 
@@ -94,7 +96,7 @@ def why(
     num_stages: int = typer.Option(None),
     json: _JSON = False,
 ) -> None:
-    """Tell what of a compile's key, or of an entry's, differs from that of the entry most like it."""
+    """Explain a cache miss: the parts of the key that differ from the most similar entry."""
 
     def run() -> int:
         given: dict[str, Any] = {"num_warps": num_warps, "num_stages": num_stages}

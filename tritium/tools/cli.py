@@ -60,7 +60,7 @@ def demo() -> None:
 )
 def run(
     context: typer.Context,
-    script: str = typer.Argument(..., help="a Python script that says `import triton`"),
+    script: str = typer.Argument(..., help="a Python script with `import triton`"),
     module: bool = typer.Option(False, "-m", help="SCRIPT is the name of a module"),
 ) -> None:
     """Run a script written for Triton, unchanged, on this compiler. What follows SCRIPT are its arguments."""
@@ -97,7 +97,10 @@ def compile(
     ),
     kernel_name: str = typer.Option("", "--kernel-name", "-n", help="the kernel of FILE.py"),
     target: str = typer.Option(
-        "", "--target", "-t", help="cuda:90, cpu, cpu:x86-64-v3, …; default: what the file says, or this machine"
+        "",
+        "--target",
+        "-t",
+        help="cuda:90, cpu, cpu:x86-64-v3, …; default: the target stated in the file, or this machine",
     ),
     signature: str = typer.Option(
         "", "--signature", "-s", help="types of the parameters in order: '*fp32:16, i32, 1024'"
@@ -111,7 +114,7 @@ def compile(
         "-o",
         "--output",
         "--out-path",
-        help="a file for the stage, or a folder for all; with --grid, what files are called",
+        help="a file for the stage, or a folder for all; with --grid, the base name of the files",
     ),
     num_warps: int = typer.Option(None, "--num-warps", "-w", help="warps of a program; with --grid 1 unless said"),
     num_stages: int = typer.Option(None, "--num-stages", "-ns", help="stages of software pipelining"),
@@ -150,7 +153,7 @@ def link(
 @app.command(context_settings={"allow_extra_args": True, "allow_interspersed_args": True})
 def check(
     context: typer.Context,
-    file: str = typer.Argument(..., metavar="FILE", help="SCRIPT.py, SCRIPT.py::KERNEL; what follows goes to it"),
+    file: str = typer.Argument(..., metavar="FILE", help="SCRIPT.py or SCRIPT.py::KERNEL, then its arguments"),
     target: str = typer.Option("", "--target", "-t", help="cpu; cuda: this machine's GPU; cuda:90, …: an emulated one"),
     signature: str = typer.Option(
         "", "--signature", "-s", help="make up a launch of KERNEL instead of running the script: '*fp32:16, i32, 1024'"
@@ -192,7 +195,7 @@ def trace_show(
     rewrites: bool = typer.Option(False, "--rewrites", help="every rewrite: the rule, before, after, where"),
     text: bool = typer.Option(False, "--text", help="the texts of stages"),
 ) -> None:
-    """Stages and passes of compiles: times, operations, rewrites, what the code needs."""
+    """Stages and passes of compiles: times, operations, rewrites, resources."""
     request = _trace_show.ShowRequest(file, kernel, stage, only_pass, every, rewrites, text)
     raise SystemExit(_told(lambda: _trace_show.show(request)))
 
@@ -204,12 +207,12 @@ def trace_diff(
     kernel: str = typer.Option("", help="of this kernel only"),
     whole: bool = typer.Option(False, "--whole", help="all of the difference of the texts"),
 ) -> None:
-    """Where two compiles part: the first pass whose output differs, times, resources. Status 1 where outputs differ."""
+    """Compare two compiles: the first pass whose output differs, times, resources. Status 1 where outputs differ."""
     raise SystemExit(_told(lambda: _trace_diff.diff(_trace_diff.DiffRequest(old, new, kernel, whole))))
 
 
 def _told(command: Callable[[], int]) -> int:
-    """The exit status of a command; 2, and what is wrong on standard error, where it cannot be followed."""
+    """The exit status of a command; 2 and a message on standard error for invalid input."""
     try:
         return command()
     except TritiumError as error:

@@ -61,7 +61,7 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
         out_name=args.out_name or "",
     )
     if not args.grid:
-        raise CommandError("grid says how many programs a launch runs, for example '1, 1, 1'")
+        raise CommandError("grid is the number of programs of a launch, for example '1, 1, 1'")
     _, deliver = _aot.compile_for_c(request)
     return deliver.function, deliver()
 

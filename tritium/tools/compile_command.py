@@ -55,7 +55,7 @@ def _compiled(request: Request) -> tuple[CompiledKernel, Callable[[], list[Path]
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
-    """A warning without the place in the compiler that it comes from."""
+    """A warning without its location in the compiler."""
     text = str(message)
     print(text if "warning:" in text.split("\n")[0] else f"tritium compile: warning: {text}", file=sys.stderr)
 
@@ -63,7 +63,7 @@ def _show_warning(message: Warning | str, *_: Any) -> None:
 def compile_request(request: Request) -> CompiledKernel:
     """The compiled kernel of a command line."""
     if request.out_name:
-        raise CommandError("--out-name is the name of functions in C, which --grid asks for")
+        raise CommandError("--out-name names the C functions, which need --grid")
     source = source_of(request)
     target = parse_target(request.target) if request.target else choose_target(source, default_target)
     with traced(request), output_to_stderr():  # kernels may print while they are compiled, plugins too
@@ -76,7 +76,7 @@ def _last(request: Request) -> str | None:
 
 
 def _table(kernel: CompiledKernel, console: Console) -> None:
-    """The stages with their sizes and times, and what the code needs."""
+    """Print the stages with their sizes and times, and the resources of the code."""
     target = kernel.backend.describe()
     table = Table(box=box.SIMPLE, title=f"{kernel.name} for {target.backend}:{target.arch}", title_justify="left")
     table.add_column("stage")

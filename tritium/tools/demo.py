@@ -113,7 +113,7 @@ class _Screen:
 
 
 def demo() -> None:
-    """Compile and run the tutorial kernels, and show what happened."""
+    """Compile and run the tutorial kernels, and show the results."""
     screen = _Screen()
     rng = np.random.default_rng(0)
     screen.say(f"[bold]Tritium {__version__}[/bold]: Triton kernels, compiled to native code for this CPU")

@@ -144,7 +144,7 @@ def table(picture: Picture, whole: bool = False) -> Text:
 
 
 def svg(picture: Picture, title: str = "") -> str:
-    """The picture as SVG; each cell tells all places of its element to the pointer that rests on it."""
+    """The picture as SVG; each cell has a tooltip with all locations of its element."""
     label = max(len(cell.label) for cell in picture.cells.values())
     wide, high, left, top = 7 * label + 10, 20, 36, 44
     parts: list[str] = []

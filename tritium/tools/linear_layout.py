@@ -218,7 +218,7 @@ class LinearLayout:
 
 
 def _run_of(number: int, shape: Sequence[int]) -> int:
-    """How many of the last dimensions begin anew at element `number`."""
+    """The number of innermost dimensions that restart at element `number`."""
     count, size = 0, 1
     for extent in reversed(shape):
         size *= extent

@@ -27,7 +27,7 @@ _NAN = 255
 
 
 class PackingError(TritiumError, AssertionError):
-    """Data that cannot be packed as asked (Triton asserts)."""
+    """Data that cannot be packed as requested (Triton asserts)."""
 
 
 class _Codes:

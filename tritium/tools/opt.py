@@ -91,7 +91,7 @@ INTERRUPTED = 130  # what shells call a program that Ctrl-C ended
 
 @with_deep_recursion("tritium opt")
 def main(arguments: Sequence[str]) -> int:
-    """Run `tritium opt` with these arguments; the exit status. Errors are told on stderr."""
+    """Run `tritium opt` with these arguments; the exit status. Errors go to stderr."""
     options = OptOptions(traceback="--traceback" in arguments)
     try:
         options = _options(arguments)
@@ -175,7 +175,7 @@ def _trace(options: OptOptions, error: BaseException) -> None:
 
 
 def opt(options: OptOptions) -> int:
-    """Do what the options say; the exit status. Errors that end everything are raised."""
+    """Run with the options; the exit status. Fatal errors are raised."""
     if options.help:
         _help.print_help()
         return 0
@@ -344,7 +344,7 @@ class _Job:
         return output
 
     def tell(self) -> None:
-        """Times and counts, for those who asked."""
+        """Times and counts, if requested."""
         report = self.report
         if report is None:
             return

@@ -83,7 +83,7 @@ class _Comparer(Dumper):
         self.settings.tally.ran += 1
 
     def after(self, p: Pass, op: Operation) -> None:
-        """Show what is different now."""
+        """Print the differences."""
         self._compare(p, op, "")
 
     def failed(self, p: Pass, op: Operation) -> None:

@@ -44,7 +44,7 @@ class Expected:
 
 
 def expected_in(text: str, first_line: int = 1) -> list[Expected]:
-    """All announcements in a text whose first line has the number `first_line`."""
+    """All remarks in a text whose first line is `first_line`."""
     lines = text.split("\n")
     announcing = [bool(_expected.search(line)) for line in lines]
     found = []

@@ -84,7 +84,7 @@ def print_passes() -> None:
 
 
 def print_dialects() -> None:
-    """All dialects whose text can be read, a line each."""
+    """The registered dialects, one per line."""
     for name in sorted({*registered_dialects(), *(op.partition(".")[0] for op in OPS)}):
         print(name)
 

@@ -1,4 +1,4 @@
-"""The options of `tritium opt`, and the pipeline that its arguments say."""
+"""The options of `tritium opt`, and the pipeline of its arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _READ, _RUN, _PRINT, _WATCH, _FAIL, _ABOUT = (
 
 @dataclass
 class OptOptions:
-    """What is asked of `tritium opt`. Other names of an option are those of mlir-opt and triton-opt."""
+    """The options of `tritium opt`; alternative spellings are those of mlir-opt and triton-opt."""
 
     file: str = "-"
     pipelines: list[tuple[str, str]] = field(default_factory=list)  # how the argument is called, the text of passes
@@ -125,7 +125,7 @@ def _is_known(name: str) -> bool:
 
 
 def read_options(arguments: Sequence[str]) -> OptOptions:
-    """The options that the arguments behind `tritium opt` say; `UsageError` where they make no sense."""
+    """Parse the arguments of `tritium opt`; `UsageError` where they are invalid."""
     options, files, came = read_arguments(OptOptions, arguments, _is_known, PASSES.known_names)
     if len(files) > 1:
         raise UsageError(f"one file at a time, not {len(files)}: {' '.join(files)}")

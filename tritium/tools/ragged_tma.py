@@ -68,7 +68,7 @@ def _ragged(slice_off, slice_size, coords, ragged_dim: tl.constexpr):  # type: i
 
 @jit
 def load_ragged(TMA, slice_off, slice_size, coords, ragged_dim: tl.constexpr = 0):  # type: ignore[no-untyped-def]
-    """The block at `coords` of a group; what lies outside of the group is zero."""
+    """The tile at `coords` of a group; elements outside of the group are zero."""
     tl.static_assert(len(TMA.shape) == len(coords) + 2, "TMA must be a read-write ragged descriptor")
     data = TMA.load(_ragged(slice_off, slice_size, coords, ragged_dim))
     return tl.reshape(data, data.shape[2:])
@@ -76,11 +76,11 @@ def load_ragged(TMA, slice_off, slice_size, coords, ragged_dim: tl.constexpr = 0
 
 @jit
 def store_ragged(TMA, slice_off, slice_size, coords, data, ragged_dim: tl.constexpr = 0):  # type: ignore[no-untyped-def]
-    """Store a block at `coords` of a group; what lies outside of the group is not written."""
+    """Store a tile at `coords` of a group; elements outside of the group are not written."""
     TMA.store(_ragged(slice_off, slice_size, coords, ragged_dim), tl.reshape(data, [1, 1] + data.shape))
 
 
 @jit
 def atomic_add_ragged(TMA, slice_off, slice_size, coords, data, ragged_dim: tl.constexpr = 0):  # type: ignore[no-untyped-def]
-    """Add a block atomically at `coords` of a group; what lies outside of the group is left alone."""
+    """Add a tile atomically at `coords` of a group; elements outside of the group are not changed."""
     TMA.atomic_add(_ragged(slice_off, slice_size, coords, ragged_dim), tl.reshape(data, [1, 1] + data.shape))

@@ -41,7 +41,7 @@ INTERRUPTED = 130
 
 @dataclass
 class ReduceOptions:
-    """What is asked of `tritium reduce`."""
+    """The options of `tritium reduce`."""
 
     passes: str | None = option("the passes that fail, as a pipeline's text", "pass-pipeline", "p", kind="value",
                                 value="PASSES")  # fmt: skip
@@ -58,7 +58,7 @@ class ReduceOptions:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run `tritium reduce` with these arguments; the exit status. Errors are told on stderr."""
+    """Run `tritium reduce` with these arguments; the exit status. Errors go to stderr."""
     try:
         options, files, _ = read_arguments(ReduceOptions, arguments, lambda name: False)
         if options.help or not files:
@@ -142,7 +142,7 @@ def _seconds(text: str) -> float:
 
 
 class _Passes:
-    """Passes fail on a program: by an error, or because it does not verify behind one of them."""
+    """Passes fail on a program: by an error, or because it does not verify after one of them."""
 
     def __init__(self, rows: Sequence[Row], says: str | None) -> None:
         self.rows, self.says = rows, says
@@ -152,7 +152,7 @@ class _Passes:
         return f"the passes {print_pipeline(self.rows)} do not fail on it"
 
     def __call__(self, module: Operation) -> Failure:
-        """What fails, and how; None where all passes run, or what they say is not what is asked for."""
+        """The failure; None if all passes run, or if the message is not the expected one."""
         try:
             run_pipeline(module.clone(), self.rows, stage="reduce", verifier=verify, settings=self.settings)
         except PassInterrupted as interrupt:
@@ -170,7 +170,7 @@ class _Passes:
 
 
 class _Command:
-    """A command fails on a program, in a file whose name ends as that of the whole: its status is another than 0."""
+    """A command fails on a program in a file of the same extension: its exit status is not 0."""
 
     def __init__(self, command: str, says: str | None, timeout: float, suffix: str) -> None:
         self.command, self.says, self.timeout = command, says, timeout
@@ -216,7 +216,7 @@ class Reducer:
         return f"reducing: {size_of(self.module)[1]} of {self.whole} operations, {self.tests} tests, {self.doing}"
 
     def run(self) -> Operation:
-        """Go on until no way takes anything away; the smallest module."""
+        """Reduce until no reduction applies; the smallest module."""
         while True:
             before = size_of(self.module)
             for way in WAYS:

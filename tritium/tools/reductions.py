@@ -37,7 +37,7 @@ Target = tuple[Any, ...]  # the number of an operation, and more
 
 
 class Way(NamedTuple):
-    """What it is called while it runs, what there is to do, and what does some of that to the operations of a copy."""
+    """A reduction: its name, its candidates, and the function that applies some of them to a copy."""
 
     name: str
     find: Callable[[Operation], list[Target]]
@@ -71,7 +71,7 @@ def _argument_attributes(op: Operation) -> list[Any]:
 
 
 def _stand_in(ty: Any, before: Operation) -> Value:
-    """A value of a type that may stand before an operation: an argument, a new zero, an earlier result, or poison."""
+    """A value of a type that dominates an operation: an argument, a new zero, an earlier result, or poison."""
     arg = _argument(ty, before)
     if arg is not None:
         return arg
@@ -101,7 +101,7 @@ def _placed(op: Operation, before: Operation) -> Value:
 
 
 def _earlier(ty: Any, before: Operation) -> Value | None:
-    """The nearest result of a type that was made before, in this block or one around it."""
+    """The nearest dominating result of a type, in this block or an enclosing one."""
     around: Operation | None = before
     while around is not None and around.parent is not None:
         op = around.prev
@@ -117,7 +117,7 @@ def _earlier(ty: Any, before: Operation) -> Value | None:
 
 
 def _erase(op: Operation, values: Sequence[Value] = ()) -> None:
-    """Erase an operation whose results become the values, where there is one of the type, or what stands in."""
+    """Erase an operation; replace its results by the values, or by others of the type."""
     for i, result in enumerate(op.results):
         if result.users:
             fits = i < len(values) and values[i].type is result.type
@@ -194,7 +194,8 @@ def _carried(module: Operation) -> list[Target]:
 
 
 def _drop_carried(ops: list[Operation], targets: Sequence[Target]) -> None:
-    """A loop carries it no more: inside and behind stands what it began with. Of a branch something stands in."""
+    """Remove a loop-carried value: its initial value replaces it inside and after the loop; a value replaces the result
+    of a branch."""
     for i, k in targets:
         op = ops[i]
         if not _attached(op) or k >= len(op.results):
@@ -218,7 +219,7 @@ def _drop_carried(ops: list[Operation], targets: Sequence[Target]) -> None:
 
 
 def _operands(module: Operation) -> list[Target]:
-    """Operands for which an argument could stand."""
+    """Operands that a function argument could replace."""
     return [
         (i, k)
         for i, op in enumerate(module.walk())

@@ -1,4 +1,4 @@
-"""What a command line about one kernel asks for: a file, a signature, a target, options."""
+"""A command line about one kernel: a file, a signature, a target, options."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def value_of(text: str) -> Any:
 
 
 def pairs(texts: Iterable[str]) -> list[tuple[str, str]]:
-    """`a=1,b=2` as pairs; CommandError for what is none."""
+    """Parse `a=1,b=2` into pairs; CommandError if malformed."""
     out = []
     for part, _ in (item for text in texts for item in split_items(text, "option")):
         name, equals, value = part.partition("=")

@@ -1,4 +1,4 @@
-"""One line on what a kernel's code needs, from its metadata: `26 registers/thread, no spills, 4 warps`."""
+"""A one-line summary of a kernel's resources, from its metadata: `26 registers/thread, no spills, 4 warps`."""
 
 from __future__ import annotations
 

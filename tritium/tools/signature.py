@@ -26,7 +26,7 @@ _SPECIAL = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
 
 class SignatureError(TritiumError):
-    """A signature, or another text of a command line, in which something is wrong: `what` names the text."""
+    """An invalid signature, or another invalid text on a command line: `what` names the text."""
 
     def __init__(self, what: str, text: str, at: int, length: int, message: str, hint: str = "") -> None:
         place = Diagnostic(message, what, 1, at + 1, [text], hint, length=max(1, length))
@@ -35,7 +35,7 @@ class SignatureError(TritiumError):
 
 @dataclass(frozen=True)
 class Entry:
-    """What a signature says of one parameter: its type with a hint (0: none), or its value, where `type` is "".
+    """An entry of a signature: the type with a hint (0: none), or its value, where `type` is "".
 
     `text` is the entry as it was written, without the name; `at` is where it begins in the signature.
     """
@@ -224,7 +224,7 @@ def _stripped(text: str, start: int, end: int) -> tuple[str, int]:
 
 
 def missing(text: str, entries: Mapping[str, Entry], names: Sequence[str], kernel: str) -> SignatureError:
-    """The error for parameters without an entry; it points behind the end of the signature."""
+    """The error for parameters without an entry; it points after the end of the signature."""
     left = [name for name in names if name not in entries]
     message = f"no type for parameter {left[0]!r} of {kernel}, and no constant value"
     more = f"{len(left)} are missing: {', '.join(left)}" if len(left) > 1 else ""

@@ -39,7 +39,7 @@ class DiffRequest:
 
 @dataclass
 class Difference:
-    """Where two compiles part: a sentence, and the hashes of what is there instead of each other (or empty)."""
+    """The first difference of two compiles: a sentence, and the hashes of the differing texts (or empty)."""
 
     what: str
     old: str = ""
@@ -60,7 +60,7 @@ def diff(request: DiffRequest) -> int:
 
 
 def _pairs(old: Trace, new: Trace, kernel: str) -> Iterator[tuple[Compile, Compile]]:
-    """Compiles of one kernel: for the same target and types first, then of what is left in the order it came."""
+    """Pair the compiles of one kernel: by target and types first, then the others in order."""
     keys: tuple[Callable[[Compile], Any], ...] = (
         lambda c: (c.record["kernel"], c.record["target"], json.dumps(c.record.get("signature"))),
         lambda c: c.record["kernel"],
@@ -161,7 +161,7 @@ def _times(a: Compile, b: Compile) -> Table:
 
 
 def _slowest_changes(a: Compile, b: Compile, most: int = 5) -> list[tuple[str, float, float]]:
-    """The passes, all runs of one together, whose times differ most."""
+    """The passes with the largest differences in time, summed over their runs."""
     totals: dict[str, list[float]] = {}
     for i, compile in enumerate((a, b)):
         for p in compile.passes:
@@ -176,7 +176,7 @@ def _time_row(table: Table, name: str, x: float | None, y: float | None) -> None
 
 
 def _needs(a: Compile, b: Compile) -> Iterator[str]:
-    """What stages found out, where it differs: what the code needs first."""
+    """The differences in metadata of stages, resources first."""
     x, y = a.found, b.found
     names = [*LABELS, *sorted((x.keys() | y.keys()) - LABELS.keys() - {"name"})]
     for name in names:

@@ -34,7 +34,7 @@ class Compile:
 
     @property
     def name(self) -> str:
-        """`add_kernel for cuda:90`, or what passes that ran outside of a compile were run by."""
+        """`add_kernel for cuda:90`, or the tool that ran passes outside of a compile."""
         kernel, target = self.record["kernel"], self.record["target"]
         return f"{kernel} for {target}" if kernel else f"passes of {self.record['first']}"
 

@@ -1,4 +1,4 @@
-"""`tritium trace show FILE`: what compiles did, stage by stage and pass by pass; a pass's change; its rewrites."""
+"""`tritium trace show FILE`: compiles by stage and pass; the changes and the rewrites of a pass."""
 
 from __future__ import annotations
 

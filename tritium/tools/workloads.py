@@ -150,7 +150,7 @@ def matmul(n: int, rng: np.random.Generator) -> Workload:
 
 
 def low_memory_dropout(size: int, rng: np.random.Generator) -> Workload:
-    """Seeded dropout. Which elements are kept is the kernel's choice, so the reference takes that from its output."""
+    """Seeded dropout. The reference takes the mask of kept elements from the kernel's output."""
     kernel = example("low_memory_dropout")._seeded_dropout
     x, output = rng.standard_normal(size, F32) + F32(10), np.full(size, np.nan, F32)
     grid = (cdiv(size, 1024),)

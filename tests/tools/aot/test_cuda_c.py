@@ -515,7 +515,7 @@ def test_mistakes_are_pointed_at(
         ({"target": "cuda:90:64"}, "has warps of 64 threads"),
         ({"out_name": "1st"}, "'1st' is no name of a function in C"),
         ({"out_name": "register"}, "'register' is no name of a function in C"),
-        ({"grid": "", "out_name": "other"}, "--out-name is the name of functions in C, which --grid asks for"),
+        ({"grid": "", "out_name": "other"}, "--out-name names the C functions, which need --grid"),
         ({"stages": ["ptx"]}, "--stage shows stages, and --grid makes C"),
         ({"file": f"{KERNELS}::product"}, "name two kernels"),
         ({"kernel_name": "ad_kernel"}, "did you mean 'add_kernel'?"),

@@ -65,7 +65,7 @@ def compile_for_c(request: Request) -> tuple[CompiledKernel, Delivery]:
 
 
 def _out_name(request: Request, fn: Any) -> str:
-    """What the functions are called: as the command line says, or as it calls the kernel."""
+    """The names of the functions: from the command line, or from the name of the kernel."""
     return request.out_name or request.kernel_name or request.file.partition("::")[2] or str(fn.__name__)
 
 
@@ -76,7 +76,7 @@ def _target(request: Request) -> Any:
     found = driver.active.get_current_target()
     if found.backend == "cuda" or settings.runtime.target == "cpu":
         return found
-    print("no GPU is here: compiling for cuda:90 (--target says another, or cpu)", file=sys.stderr)
+    print("no GPU found: compiling for cuda:90 (choose another with --target, or cpu)", file=sys.stderr)
     return _NO_GPU_HERE
 
 

@@ -1,4 +1,4 @@
-"""The header of a kernel for CPUs; `$name` is what `cpu` fills in."""
+"""The header template of a kernel for CPUs; `cpu` substitutes `$name`."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def _source(values: Mapping[str, Any], kernel: CompiledKernel, interface: Interf
 
 
 def _wanted(metadata: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
-    """The attributes of the function that the driver sets only where somebody asks."""
+    """The function attributes that the driver sets only on request."""
     shared = metadata.get("shared") or 0
     if shared + (metadata.get("static_shared") or 0) > _ALWAYS_SHARED:
         yield _DYNAMIC_SHARED, shared
@@ -139,7 +139,7 @@ def _wanted(metadata: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
 def _around(
     attributes: Sequence[tuple[int, tuple[int, ...]]], scratch: Sequence[tuple[str, int]], count: int
 ) -> tuple[str, str, str]:
-    """What stands in front of a launch, first declarations, and behind it."""
+    """The text before a launch, declarations first, and after it."""
     declarations = before = after = ""
     if attributes:
         rows = ", ".join(f"{{{number}, 0, {{{', '.join(map(str, v))}}}}}" for number, v in attributes)

@@ -145,7 +145,7 @@ def _identifier(value: Any) -> str:
 
 
 def _c_name(name: str, before: Sequence[Parameter]) -> str:
-    """A parameter's name as C takes it."""
+    """The name of a parameter in C."""
     made = re.sub(r"\W", "_", name, flags=re.A)
     taken = {p.name for p in before}
     while (
@@ -191,7 +191,7 @@ def directive(interface: Interface, target: str) -> str:
 
 
 def told(interface: Interface, grid: Grid) -> str:
-    """What a header says of a launch: the grid, the hints, the compile-time values and the options."""
+    """The launch parameters in a header: the grid, the hints, the compile-time values and the options."""
     lines = [f" *   grid: {grid.text.strip()}"]
     hints = [f"{p.name} must be divisible by 16" for p in interface.parameters if p.hint == 16]
     hints += [f"{p.name} is 1" for p in interface.parameters if p.hint == 1]

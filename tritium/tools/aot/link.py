@@ -48,7 +48,7 @@ class Variant:
 
     @property
     def condition(self) -> str:
-        """What holds for the arguments that it takes, in C."""
+        """The conditions on its arguments, in C."""
         return " && ".join(f"{name} == 1" if hint == 1 else _multiple(name, t, hint) for name, t, hint in self._hinted)
 
     @property
@@ -102,7 +102,7 @@ def dispatcher(variants: Sequence[Variant], out: str, prefix: str = "") -> dict[
 
 
 def _check(family: Sequence[Variant]) -> None:
-    """AotError where two variants of a kernel cannot be told apart or called alike."""
+    """AotError where two variants of a kernel cannot be distinguished or differ in their parameters."""
     first = family[0]
     seen: dict[Any, Variant] = {}
     for v in family:
@@ -157,7 +157,7 @@ def _family(family: Sequence[Variant], prefix: str) -> tuple[str, str]:
 
 
 def _table(algorithms: dict[str, list[Variant]]) -> str:
-    """What the header says of each algorithm."""
+    """The declarations of each algorithm in the header."""
     rows = []
     for i, (name, variants) in enumerate(algorithms.items()):
         fixed = ", ".join(f"{k} = {v}" for k, v in variants[0].constants.items())

@@ -1,4 +1,4 @@
-"""The C of a dispatcher; `$name` is what `link` fills in."""
+"""The C template of a dispatcher; `link` substitutes `$name`."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ __all__ = ["write_together"]
 
 
 def write_together(files: Mapping[Path, str | bytes]) -> list[Path]:
-    """Write each file beside its place, then move all there; OSError leaves what was there before."""
+    """Write each file to a temporary name, then rename all; on OSError the old files remain."""
     waiting: dict[Path, Path] = {}
     try:
         for path, contents in files.items():

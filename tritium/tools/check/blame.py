@@ -57,7 +57,7 @@ def guilty_rewrite(step: Step, is_bad: Callable[[Operation], bool]) -> Bisection
 
 @dataclass(frozen=True)
 class _Event:
-    """One operation was run: digests of what it took and gave."""
+    """The execution of an operation: digests of its operands and results."""
 
     op: Operation
     taken: tuple[bytes, ...]
@@ -120,7 +120,7 @@ def _digest(value: Any) -> bytes:
 
 
 def suspect_operation(launch: Launch, before: str, step: Step, wrong: Difference) -> Suspect | None:
-    """Where the program behind a step parts from the one before it; None where no operation is found."""
+    """The first operation that differs between the programs before and after a step; None if not found."""
     old, new = (parse_module(text, "<ir>", text_locations=True) for text in (before, step.text))
     noting = _Noter(launch, wrong)
     program = noting(new, None).watching.writer or noting(old, None).watching.writer
@@ -235,7 +235,7 @@ def _apart(one: list[Any], two: list[Any]) -> Iterator[str]:
 
 
 def line_of(op: Operation) -> int:
-    """The line of a text that was read with `text_locations` where an operation stands, 0 if it stands nowhere."""
+    """The line of an operation in a text that was parsed with `text_locations`; 0 if unknown."""
     at = op.loc.file_position()
     return at.line if at is not None else 0
 

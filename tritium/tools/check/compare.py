@@ -78,7 +78,7 @@ def values_of(raw: np.ndarray, element: str) -> np.ndarray:
 
 
 def exact_difference(regions: list[Region], found: Result, expected: Result) -> Difference | None:
-    """The first element whose bits differ; every NaN is like every other."""
+    """The first element whose bits differ; all NaNs are equal."""
     for region, a, b in zip(regions, found.regions, expected.regions):
         if np.array_equal(a, b):
             continue

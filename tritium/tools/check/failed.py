@@ -48,7 +48,7 @@ def operations_behind(step: Step, error: Any) -> tuple[Suspect | None, list[str]
 
 
 def _behind(step: Step, instruction: Any) -> Iterator[Suspect]:
-    """The operations that an instruction may be made of, the likeliest first."""
+    """The operations that an instruction may be lowered from, the likeliest first."""
     if instruction is None or instruction.loc is None:
         return
     file, *where = instruction.loc

@@ -69,7 +69,7 @@ class OnGPU:
             self.gpu.cuda.call("copy", to, start, size)
 
     def place(self, array: Array, copy: Any) -> Placed:
-        """What stands for an array in a launch."""
+        """The placeholder of an array in a launch."""
         return Placed(self.addresses[array.region] + array.offset, array, self.gpu.index)
 
     def beside(self, array: np.ndarray) -> Placed:

@@ -89,7 +89,7 @@ def sites_of(module: Operation) -> dict[Value, Site]:
 
 
 def _in_flight(op: Operation) -> bool:
-    """Is what an operation gives still being computed by the tensor cores, so that nobody may look at it?"""
+    """Whether the result of an operation is a WGMMA in flight, which may not be read."""
     if op.name == "ttng.warp_group_dot_wait":
         return bool(op.pendings)  # type: ignore[attr-defined]
     return op.name == "ttng.warp_group_dot" and bool(op.isAsync)  # type: ignore[attr-defined]
@@ -103,7 +103,7 @@ def _is_run_by_all(op: Operation, kernel: Operation) -> bool:
 
 
 def _runs_inside(op: Operation) -> bool:
-    """Whether the threads that run `op` run what is in its regions."""
+    """Whether the threads that execute `op` execute its regions."""
     return isinstance(op, (LoopLike, IfLike)) or op.name == "ttg.warp_specialize"
 
 
@@ -113,7 +113,7 @@ def _storable(ty: Type) -> bool:
 
 
 def _stored(element: Type) -> Type:
-    """What stands in memory for an element."""
+    """The bits of an element in memory."""
     return i64 if isinstance(element, PointerType) else i8 if element is i1 else element
 
 

@@ -105,7 +105,7 @@ class Arguments:
         found = [(name, ty, v) for (name, ty), v in zip(signature.items(), self.values)]
         leaves = [leaf for each in found for leaf in _leaves(*each)]
         self.gpu: int = max((info.device for _, _, v in leaves if (info := describe(v)) is not None), default=HOST)
-        """The number of the GPU whose memory arrays are in; HOST where they are in the CPU's."""
+        """The index of the GPU whose memory holds the arrays; HOST for the CPU."""
         self._collect(leaves)
 
     def _collect(self, leaves: list[tuple[str, str, Any]]) -> None:
@@ -163,7 +163,7 @@ class Arguments:
         return [leaf for ty, value in zip(self.signature.values(), values) for leaf in _at_run_time(ty, value)]
 
     def evaluated(self, regions: list[np.ndarray]) -> list[Any]:
-        """The run-time values as the evaluator takes them: arrays, numbers, descriptors."""
+        """The run-time values for the evaluator: arrays, numbers, descriptors."""
         return [
             leaf for ty, value in zip(self.signature.values(), self.launch(regions)) for leaf in _run_time(ty, value)
         ]

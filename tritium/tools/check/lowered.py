@@ -55,7 +55,7 @@ _FAILURES = (TritiumError, ValueError, TypeError, KeyError, AssertionError, Attr
 
 
 class _Memory(Memory):
-    """Memory that notes which program and operation stores at an address, and fills what is undefined as told."""
+    """Memory that records the program and operation that store to an address, and fills undefined values."""
 
     def __init__(self, address: int, ask: Callable[[], Any], filler: float | None) -> None:
         super().__init__()
@@ -155,7 +155,7 @@ def _expected(site: Site, event: int, value: np.ndarray, runs: list[_Recorder], 
 
 
 def _leveled(spread: np.ndarray, values: np.ndarray, element: FloatType) -> np.ndarray:
-    """What is allowed: as few runs are lucky for some elements, each is allowed at least what is usual."""
+    """The tolerance: at least the median over elements, as few runs underestimate some elements."""
     touched = (spread > 0) & np.isfinite(spread)
     usual = np.quantile(spread[touched], 0.9) if 2 * touched.sum() > spread.size else 0.0
     with np.errstate(all="ignore"):
@@ -216,7 +216,7 @@ class _Search:
         first = self.evaluate(None, None)
         writer = None if first is None else first.notes.writer or first.notes.passer
         if writer is None:
-            self.notes.append("no operation stores there in the program that it was made of, masks left aside")
+            self.notes.append("no operation of the source program stores there, masks ignored")
             return None
         self.program, store = writer
         copies = [op for op in self.ops if op.name in _LATE]
@@ -240,7 +240,7 @@ class _Search:
             total = sum(1 for look in self.seen.values() if look.verdict == "vanishes")
             self.notes.append(
                 f"the difference vanishes where values are stored too (in {total} of {len(self.seen)} copies): it "
-                "comes from how operations are compiled together, by LLVM or the assembler"
+                "is caused by an optimization across operations, by LLVM or the assembler"
             )
             if bad is None:
                 return None
@@ -316,7 +316,7 @@ class _Search:
         return (found | self.conditions(op)) - own  # type: ignore[arg-type]
 
     def conditions(self, op: Operation) -> set[Site]:
-        """What says whether an operation runs."""
+        """The conditions that decide whether an operation executes."""
         values: list[Value] = []
         parent = op.parent_op
         while isinstance(parent, RegionBranch):
@@ -348,7 +348,7 @@ class _Search:
     # -- looking
 
     def look(self, site: Site) -> _Seen:
-        """What a copy of the program says of a value; once for each."""
+        """The value in a copy of the program; reported once."""
         if site not in self.seen:
             if time.perf_counter() > self.until:
                 if not self.notes or "seconds" not in self.notes[-1]:
@@ -453,7 +453,8 @@ def suspect_lowering(
     allowed: list[np.ndarray | None],
     emulated: bool = False,
 ) -> tuple[Suspect | None, list[str]]:
-    """The operation of the last program of tiles that machine code computes wrongly, and notes on what was not seen."""
+    """The operation of the last tile program that machine code computes wrongly, and notes on the limits of the
+    search."""
     step = next((s for s in reversed(steps) if s.stage in ("ttgir", "ttir")), None)
     if step is None:
         return None, ["there is no program of tiles to look into"]

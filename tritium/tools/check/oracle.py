@@ -155,7 +155,7 @@ class _Check:
         launch, report = self.launch, self.report
         kernel, steps = compile_in_steps(launch.src, launch.target, launch.options)
         if _FOUND_POINTERS.search(steps[0].text):
-            text = "it finds pointers in memory, and what these lead to is not copied"
+            text = "it loads pointers from memory, whose targets are not copied"
             raise CheckError(f"{launch.src.name} cannot be checked: {text}")
         self.known = self.timed("Python", launch.in_python)
         if isinstance(self.known, Failure) and not self.known.unknown:
@@ -219,7 +219,7 @@ class _Check:
         return steps[max(0, low - 1) : low + 1]
 
     def differs(self, step: Step) -> bool:
-        """Does the IR of a step give another result than what is known, or fail?"""
+        """Whether the IR of a step fails or differs from the known result."""
         outcome = self.launch.on_text(step.text)
         if isinstance(outcome, Failure):
             return not outcome.unknown
@@ -227,7 +227,7 @@ class _Check:
         return exact_difference(self.launch.arguments.regions, outcome, self.known) is not None
 
     def judged(self, previous: Step | None, step: Step) -> bool:
-        """Run the IR of a step, compare it with what is known; False where it differs."""
+        """Run the IR of a step and compare it with the known result; False where it differs."""
         outcome = self.timed(str(step), lambda: self.launch.on_text(step.text))
         if isinstance(outcome, Failure):
             if outcome.unknown:
@@ -276,7 +276,8 @@ class _Check:
         self.report.finding = Finding(str(step), wrong, message, rewrite, suspect)
 
     def machine(self, kernel: CompiledKernel, steps: list[Step]) -> None:
-        """Machine code against what the IR gave; on hardware where that is wanted, and emulated if it differs there."""
+        """Compare machine code with the result of the IR; on hardware if requested, and emulated if it differs
+        there."""
         if self.launch.target.backend == "cpu":
             self.ran("machine code", kernel, steps)
         elif self.launch.gpu is None:
@@ -332,7 +333,7 @@ class _Check:
 
 
 def _only_written(before: list[Region], plain: Result, again: Result, i: int) -> bool:
-    """Did a run over poison write what the first run wrote, and where it did?"""
+    """Whether a run over poison wrote the same values to the same addresses as the first run."""
     size = before[i].array.size
     width = len(before[i].data) // size * size
     old, one, two = (
