@@ -39,6 +39,7 @@ CASES = {c.name: c for c in cases()}
 NAMES = ("fused_softmax", "layer_norm-backward_dwdb", "matmul-fp16-leaky_relu", "attention-forward", "grouped_matmul")
 
 
+@pytest.mark.sample(2, "name")
 @pytest.mark.parametrize("capability", [80, 90])
 @pytest.mark.parametrize("name", NAMES)
 def test_predicted_accesses_are_those_of_the_ptx(name: str, capability: int) -> None:

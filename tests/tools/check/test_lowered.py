@@ -195,6 +195,7 @@ def test_a_product_of_a_pipelined_loop(target: str, monkeypatch: pytest.MonkeyPa
     assert "tt.dot" in found.suspect.operation and "in iteration 0" in found.suspect.element
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("specialize", [False, True])
 def test_descriptors_and_warps_of_their_own(target: str, specialize: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The copy engine writes when somebody waits for it; what is in flight in tensor cores is not looked at."""
