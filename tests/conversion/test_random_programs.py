@@ -16,6 +16,7 @@ from tritium.transforms.ttir import TTIR_PIPELINE
 SEED = int(os.environ.get("TRITIUM_TEST_SEED", "1"))
 
 
+@pytest.mark.sample(2, "seed")
 @pytest.mark.parametrize("optimized", [False, True])
 @pytest.mark.parametrize("seed", range(SEED, SEED + 25))
 def test_compiled_program_is_the_evaluated_one(seed, optimized):

@@ -17,6 +17,7 @@ PAGES = sorted(p for p in DOCS.rglob("*.md") if p.relative_to(DOCS).parts[0] not
 ALL = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
 
 
+@pytest.mark.sample(2, "path")
 @pytest.mark.parametrize("path", PAGES, ids=[p.stem for p in PAGES])
 def test_page(path, tmp_path):
     missing = [name for name in needs_of(path.read_text()) if shutil.which(name) is None]

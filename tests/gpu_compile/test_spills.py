@@ -62,6 +62,7 @@ def pairs() -> list[Any]:
     ]
 
 
+@pytest.mark.sample(3, "name", "tile", "warps", "stages")
 @pytest.mark.parametrize(("name", "tile", "warps", "stages", "capability"), pairs())
 def test_no_register_is_kept_in_memory(
     name: str, tile: dict[str, int], warps: int, stages: int, capability: int

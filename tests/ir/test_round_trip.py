@@ -41,6 +41,7 @@ from tritium.ir import (
 FORMS = [{}, {"generic": True}, {"locations": True}, {"generic": True, "locations": True}]
 
 
+@pytest.mark.sample(3, "round")
 @pytest.mark.parametrize("round", range(24))
 def test_random_modules(round, seed):
     module = RandomIR(seed).module()

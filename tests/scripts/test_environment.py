@@ -69,10 +69,10 @@ def test_the_assembler_is_optional_and_the_tests_alone_ask_for_it(environment, m
     monkeypatch.setattr(environment, "install_torch", lambda: None)
     monkeypatch.setattr(environment, "pip", lambda *a, **k: (asked.append(a[-1]) or "nvidia" not in a[-1], ""))
     assert environment.install("demo") and asked == ["."]
-    assert environment.install("test") and asked[1:] == [".[test]", ".[nvidia]"]
+    assert environment.install("test") and asked[1:] == [".[test,nvidia]", ".[test]", ".[nvidia]"]
     assert "skipped" in capsys.readouterr().err
     monkeypatch.setattr(environment.platform, "system", lambda: "Darwin")
-    assert environment.install("test") and asked[3:] == [".[test]"]
+    assert environment.install("test") and asked[4:] == [".[test]"]
 
 
 def test_linux_asks_for_the_cpu_build_only(environment, monkeypatch) -> None:

@@ -62,6 +62,7 @@ class Trace:
                 self.reads[-1][op.name] += 1
 
 
+@pytest.mark.sample(2, "path")
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 def test_effects_stay(path):
     for text in texts(path):

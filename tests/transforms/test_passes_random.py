@@ -35,6 +35,7 @@ def assert_same(a, b, text):
         assert same.all(), f"{text}: {np.flatnonzero(~same)}: {x[~same]} became {y[~same]}"
 
 
+@pytest.mark.sample(2, "seed")
 @pytest.mark.parametrize("seed", range(SEED, SEED + PROGRAMS))
 def test_every_pass_keeps_the_meaning(seed):
     module = random_program(seed)
@@ -77,6 +78,7 @@ def test_passes_in_any_order_keep_the_meaning(seed):
         assert_same(before, outcome(module, seed), f"seed {seed}, after {done}, of\n{source}\nwhich is now\n{module}")
 
 
+@pytest.mark.sample(2, "seed")
 @pytest.mark.parametrize("seed", range(SEED + 3000, SEED + 3000 + PROGRAMS // 2))
 def test_layouts_keep_the_meaning(seed):
     """The passes that give tensors layouts, and those behind that work on tensors with layouts."""

@@ -44,6 +44,7 @@ declare void @llvm.masked.store.v{lanes}i{bits}.p0(<{lanes} x i{bits}>, ptr capt
 """
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", MASKS)
 @pytest.mark.parametrize(("wide", "bits"), [(16, 8), (32, 8), (32, 16), (64, 8), (64, 16), (64, 32)])
 @pytest.mark.parametrize("lanes", [2, 4, 8, 16, 32, 64])

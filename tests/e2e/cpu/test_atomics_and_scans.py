@@ -30,6 +30,7 @@ ATOMICS = {
 }
 
 
+@pytest.mark.sample(3, "name")
 @pytest.mark.parametrize("name", ATOMICS)
 def test_atomics_lose_nothing(name: str, rng, tmp_path: Path) -> None:
     """Lanes of one block and programs of several threads meet in seven places; integers, so any order is exact."""

@@ -21,6 +21,7 @@ COUNT = int(os.environ.get("TRITIUM_PROGRAMS") or 0)
 START = int(os.environ["TRITIUM_TEST_SEED"]) if COUNT else 1000
 
 
+@pytest.mark.sample(2, "seed")
 @pytest.mark.parametrize("seed", range(START, START + (COUNT or 8)))
 def test_program(seed, tmp_path):
     text = Generator(seed).module()

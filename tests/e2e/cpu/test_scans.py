@@ -35,6 +35,7 @@ def scanned(function, x, axis, reverse):
     return function(x, axis=axis, dtype=x.dtype)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 8), (4, 64), (64, 4), (1, 1024), (16, 32)])
