@@ -4,9 +4,9 @@
     ^a: …  tt.return %x                 =>              else {  …b…  scf.yield %y }
     ^b: …  tt.return %y                        tt.return %r
 
-Early returns are the only source of such branches. A block with several predecessors is duplicated; cycles of blocks
-are kept. The conversion to loops for the CPU (`conversion/tt_to_ttc`) runs it first, since it supports structured
-control flow only.
+Such branches come from early returns in parsed text, such as Triton's; our frontend lowers early returns before it
+emits IR (`frontend/desugar`). A block with several predecessors is duplicated; cycles of blocks are kept. The
+conversion to loops for the CPU (`conversion/tt_to_ttc`) runs it first, since it supports structured control flow only.
 """
 
 from __future__ import annotations
