@@ -116,7 +116,7 @@ def test_the_same_again_is_there_once() -> None:
     [
         ((print, "ttir"), "insert_pass: builtins.print is no pass: it has no @pass_on"),
         ((note_it, "ptx"), "note_it: the stage 'ptx' has no pipeline; there are ttir, ttgir, llir"),
-        ((note_it, "ttir", "cse", "dce"), "behind a pass (after) or in front of one (before), not both"),
+        ((note_it, "ttir", "cse", "dce"), "either `after` or `before` a pass"),
         ((note_it, "ttir", "ces"), "there is no pass 'ces'"),
     ],
 )

@@ -280,7 +280,7 @@ WRONG = [
     ("%0 = ttg.memdesc_trans %c {order = array<i32: 1, 0>} : !c -> !m", "mutability must stay"),
     ("%0 = ttg.memdesc_reshape %c : !c -> !ttg.memdesc<64x32xf16, #p, #smem>", "do not hold the same elements"),
     ("%0 = ttg.memdesc_reinterpret %c : !c -> !m", "mutability must stay"),
-    ("ttg.warp_yield", "must stand in ttg.warp_specialize, not in tt.func"),
+    ("ttg.warp_yield", "must be in ttg.warp_specialize, not in tt.func"),
     ("ttg.warp_specialize() default {\nttg.warp_yield\n} partition0() num_warps(3) {\nttg.warp_return\n} : () -> ()", "partition 0 has 3 warps"),
     ("ttg.warp_specialize() default {\nttg.warp_yield %i : i32\n} : () -> ()", "the results are ()"),
     ("ttg.warp_specialize(%i) default {\nttg.warp_yield\n} partition0(%a: i64) num_warps(4) {\nttg.warp_return\n} : (i32) -> ()", "partition 0 takes (i64), captured are (i32)"),

@@ -191,7 +191,7 @@ def test_mistakes_in_a_text(line, message):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("custom<Nobody>($a)", "nobody registered the syntax custom<Nobody>"),
+        ("custom<Nobody>($a)", "no function is registered for the syntax custom<Nobody>"),
         ("oilist($a)", "a clause of its oilist does not begin with a literal"),
         ("($dep^):($a", "has '' in place of '\\)'"),
         ("stripped($a)", "in place of ','"),

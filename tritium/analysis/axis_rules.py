@@ -87,7 +87,7 @@ def _difference(a: AxisInfo, b: AxisInfo) -> AxisInfo:
         rising, both = gcd(a.contiguity[i], b.constancy[i]), gcd(a.contiguity[i], b.contiguity[i])
         contiguity.append(rising)
         constancy[i] = max(constancy[i], both)
-        step = max(rising, both)  # what stands within a group is, all along, what it is at the group's start
+        step = max(rising, both)  # a value constant within a group equals that at the group's start
         divisibility.append(gcd(a.divisor(i, step), b.divisor(i, step)))
     return AxisInfo(contiguity, divisibility, constancy, None, False, True)
 

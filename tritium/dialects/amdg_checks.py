@@ -1,4 +1,4 @@
-"""What the operations of the amdg dialect demand; each function stands for `verify_op` in a definition.
+"""What the operations of the amdg dialect require; each function is the `verify_op` of a definition.
 
 Whether two layouts put every element into the same thread, as slices and concatenations need it, is not decided here.
 """
@@ -65,7 +65,7 @@ def _bases(ty: Any) -> dict[str, list[tuple[int, ...]]]:
 
 
 def _same_threads(a: TensorType, b: TensorType) -> Iterator[str]:
-    """Threads stand alike in both, so that none gives away what it holds."""
+    """Both have the same thread mapping, so that no element moves between threads."""
     here, there = _bases(a), _bases(b)
     if here and there and any(here[name] != there[name] for name in ("lane", "warp")):
         yield f"each thread must hold the same part of a tile in both: {a}, {b}"
@@ -251,7 +251,7 @@ def _described(op: Any, desc: Type, buffer: Type) -> Iterator[str]:
         yield f"descriptor and buffer must have one layout: {desc}, {buffer}"
     elif op.name in _OUT_OF_SHARED and (padded := padded_layout(buffer.encoding)) is not None:
         if tuple(padded.intervals) != (desc.block.shape[-1],):
-            yield f"what is written may be padded behind each row alone: {buffer}"
+            yield f"only rows may be padded: {buffer}"
 
 
 _OUT_OF_SHARED = ("amdg.async_tdm_copy_local_to_global", "amdg.async_tdm_scatter")

@@ -1,4 +1,4 @@
-"""The builtin dialect: the module, and the cast that conversions leave behind for a while."""
+"""The builtin dialect: the module, and the temporary casts of conversions."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Br(Branch, name="cf.br", traits=TERMINATOR):
     dest: Successor
 
     def successor_operands(self) -> list[list[Value]]:
-        """The values handed to each successor."""
+        """The operands passed to each successor."""
         return [self.operands]
 
     def print_assembly(self, printer: Printer) -> None:
@@ -82,7 +82,7 @@ class CondBr(Branch, name="cf.cond_br", traits=TERMINATOR):
     branch_weights: OptionalI32Array = None
 
     def successor_operands(self) -> list[list[Value]]:
-        """The values handed to each successor."""
+        """The operands passed to each successor."""
         return [self.true_operands, self.false_operands]
 
     def print_assembly(self, printer: Printer) -> None:

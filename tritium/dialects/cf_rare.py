@@ -50,7 +50,7 @@ class Switch(Branch, name="cf.switch", traits=TERMINATOR):
         return [] if values is None else list(values.values) * (values.type.numel if values.is_splat else 1)
 
     def groups(self) -> list[list[Value]]:
-        """The values handed to each case."""
+        """The operands passed to each case."""
         out, at, values = [], 0, self.caseOperands
         for n in self.case_operand_segments:
             out.append(list(values[at : at + n]))
@@ -58,7 +58,7 @@ class Switch(Branch, name="cf.switch", traits=TERMINATOR):
         return out
 
     def successor_operands(self) -> list[list[Value]]:
-        """The values handed to each successor."""
+        """The operands passed to each successor."""
         return [list(self.defaultOperands), *self.groups()]
 
     def verify_op(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""What operations demand of their types, as functions that stand for `verify_op` in a definition.
+"""What operations require of their types, as functions for `verify_op` in a definition.
 
 Each takes the operation and returns messages, none when all is well. They run only on operations whose operands,
 attributes and shapes the general invariants have found in order.

@@ -1,4 +1,4 @@
-"""Of the gpu dialect, what stands in tile programs."""
+"""The operations of the gpu dialect that occur in tile programs."""
 
 from __future__ import annotations
 

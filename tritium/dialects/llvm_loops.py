@@ -29,7 +29,7 @@ _NESTED = {
 class LoopHints(Attribute):
     """`#llvm.loop_annotation<licm = #loop_licm>`, `#llvm.loop_licm<disable = true>`: names with what is wished of each.
 
-    `mnemonic` is what stands behind `#llvm.`; `entries` are in the order in which they were given.
+    `mnemonic` follows `#llvm.`; `entries` are in the order in which they were given.
     """
 
     __slots__ = ("entries", "mnemonic")

@@ -34,7 +34,7 @@ _PLAIN: dict[str, Attribute] = {"ordering": IntegerAttr(0, i64)}
 
 
 class Load(Op, name="llvm.load", traits=READ):
-    """res = what stands at `addr`."""
+    """res = *addr."""
 
     addr: Operand
     res: Result

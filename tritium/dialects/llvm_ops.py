@@ -167,7 +167,7 @@ def _linkage_text(op: Op, default: str) -> str:
 
 
 class Func(Op, name="llvm.func", traits=ISOLATED | SYMBOL):
-    """A function of LLVM's types; without a body, one that stands elsewhere."""
+    """A function of LLVM's types; without a body, an external one."""
 
     body_region: Body
     sym_name: Str

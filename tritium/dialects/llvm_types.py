@@ -51,7 +51,7 @@ class VoidType(DialectType, name="llvm.void"):
 
 
 class ArrayType(DialectType, name="llvm.array"):
-    """`!llvm.array<8 x f32>`: so many elements of one type, one behind the other."""
+    """`!llvm.array<8 x f32>`: so many elements of one type, one after the other."""
 
     size: Int
     element: Typ

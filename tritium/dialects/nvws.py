@@ -97,7 +97,7 @@ class AsyncOp(enum.IntEnum):
 
 
 class AsyncOpAttr(DialectAttribute, name="nvws.async_op", form="list"):
-    """`#nvws.async_op<tma_load>`: an `AsyncOp` where attributes of all kinds may stand."""
+    """`#nvws.async_op<tma_load>`: an `AsyncOp` as an attribute."""
 
     value: Annotated[AsyncOp, keyword_kind(AsyncOp)]
 
@@ -223,7 +223,7 @@ def tokens(op: Any) -> Messages:
         found.append(f"needs a tensor of tokens, not {ty}")
     for v, want in zip(op.operands[1:], (i32, i1)):
         if v.type is not want:
-            found.append(f"operands behind the token must be i32 and i1, not {v.type}")
+            found.append(f"operands after the token must be i32 and i1, not {v.type}")
     return found
 
 

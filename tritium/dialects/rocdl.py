@@ -84,7 +84,7 @@ class SchedGroupMask(DialectAttribute, name="rocdl.sched_group_mask"):
 
     @classmethod
     def parse(cls, parser: Parser) -> Any:
-        """`valu|salu`, what stands behind the name."""
+        """`valu|salu`, the text after the name."""
         at = parser.pos
         return cls.build(parser, at, {"value": _read_mask(parser)})
 

@@ -1,4 +1,4 @@
-"""What the operations of the tt dialect demand; each function stands for `verify_op` in a definition.
+"""What the operations of the tt dialect require; each function is the `verify_op` of a definition.
 
 Layouts of tensors are not compared here: shapes and elements are.
 """
@@ -81,7 +81,7 @@ def return_op(op: Operation) -> Sequence[str]:
     """The function around it returns these types."""
     parent: Any = op.parent_op
     if parent is None or parent.name != "tt.func":
-        return ("stands in no tt.func",) if parent is not None else GOOD
+        return ("is in no tt.func",) if parent is not None else GOOD
     if tuple(v.type for v in op.operands) != parent.function_type.results:
         return (f"returns {listed(op.operands)}, the function says {listed(parent.function_type.results)}",)
     return GOOD

@@ -183,7 +183,7 @@ class AtomicPoll(
     """result = whether *ptr == expected was observed, polling until then or for `timeout` nanoseconds.
 
     Each element is read at least once; all share one timeout. With the order acquire, what was written before the
-    value seen is seen behind the poll.
+    value observed is visible after the poll.
     """
 
     verify_op = tt_checks.atomic_poll

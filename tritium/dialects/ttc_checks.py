@@ -1,4 +1,4 @@
-"""What the operations of the ttc dialect demand; each function stands for `verify_op` in a definition."""
+"""What the operations of the ttc dialect require; each function is the `verify_op` of a definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the operations of the ttg dialect demand; each function stands for `verify_op` in a definition.
+"""What the operations of the ttg dialect require; each function is the `verify_op` of a definition.
 
 What a layout means for a tensor's shape, and whether two layouts put every element in the same place, is not decided
 here: that a layout fits to the module is the business of `ttg_context`.
@@ -29,11 +29,11 @@ _shared_memory = SharedMemorySpace()
 
 
 def inside(name: str) -> Callable[[Any], Messages]:
-    """The check that an operation stands directly in one of the kind `name`."""
+    """The check that the parent of an operation is one of the kind `name`."""
 
     def check(op: Any) -> Messages:
         parent = op.parent_op
-        return GOOD if parent is None or parent.name == name else (f"must stand in {name}, not in {parent.name}",)
+        return GOOD if parent is None or parent.name == name else (f"must be in {name}, not in {parent.name}",)
 
     return check
 

@@ -70,7 +70,7 @@ def _spread(
 
 
 def default_blocked(shape: Sequence[int], warps: int, lanes: int, ctas: int = 1) -> Blocked:
-    """One element a thread, the last dimension first: what the passes behind start from."""
+    """One element a thread, the last dimension first: the layout that later passes start from."""
     return blocked_for(shape, [1] * len(shape), range(len(shape))[::-1], warps, lanes, ctas)
 
 

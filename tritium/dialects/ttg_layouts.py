@@ -113,7 +113,7 @@ class Mma(Distributed):
 class Blocked(Distributed, name="ttg.blocked", alias="blocked"):
     """`#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [4, 8], warpsPerCTA = [2, 1], order = [1, 0]}>`: tiles.
 
-    Each thread holds a tile of `sizePerThread`; threads of a warp stand side by side, then warps, then blocks of a
+    Each thread holds a tile of `sizePerThread`; threads of a warp are adjacent, then warps, then CTAs of a
     cluster, and a larger tensor repeats that. `order` names the dimensions from the fastest moving to the slowest. Of
     the layout above, warp 0 holds the rows 0 to 3 of an 8 x 16 tensor: thread 0 the elements 0 and 1 of row 0, thread 1
     the elements 2 and 3, thread 8 the first of row 1.
@@ -164,7 +164,7 @@ class LinearLayout(Distributed):
         bases = self.register + self.lane + self.warp + self.block
         rank = rank_of_bases(bases)
         if rank == 0:
-            return "at least one basis must stand in it"
+            return "at least one basis is required"
         wrong = next((basis for basis in bases if len(basis) != rank or min(basis) < 0), None)
         return None if wrong is None else f"the basis {list(wrong)} does not fit to {rank} dimensions"
 
@@ -244,7 +244,7 @@ class NvidiaMma(Mma, name="ttg.nvidia_mma", alias="mma"):
     """`#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>`: MMA.
 
     The layout of results of tensor core instructions: version 2 is `mma.sync`, version 3 `wgmma`.
-    `instrShape` is the shape of one instruction, `warpsPerCTA` how warps stand side by side.
+    `instrShape` is the shape of one instruction, `warpsPerCTA` the arrangement of warps.
     """
 
     versionMajor: Int
@@ -401,7 +401,7 @@ def _nvidia_operand(layout: Any) -> str | None:
     if layout.kWidth == 0:
         return "kWidth must be given for a parent ttg.nvidia_mma"
     if layout.opIdx and layout.parent.versionMajor == 3:
-        return "only operand 0 may stand in registers for version 3"
+        return "only operand 0 may be in registers for version 3"
     return None
 
 

@@ -97,7 +97,7 @@ def _nvmma(a: NvmmaShared, shape: Shape) -> LinearLayout:
 
 
 def _offsets(a: SharedLinear | PaddedShared, shape: Shape) -> LinearLayout:
-    """The bases are those of a whole tensor; one that is larger has more of them behind."""
+    """The bases are those of a whole tensor; a larger one has more bases at the end."""
     names = dimension_names(len(shape))
     whole = LinearLayout({"offset": a.offset, "block": a.block}, dict(zip(names, a.shape)))
     return whole if tuple(a.shape) == shape else fit(whole.sublayout(["offset"]), shape)

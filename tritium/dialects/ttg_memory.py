@@ -87,7 +87,7 @@ class Shared(MemoryLayout):
         return None
 
     def address(self, offset: int) -> int:
-        """Where the offset of the linear map stands in memory, in elements."""
+        """The memory offset of an offset of the linear map, in elements."""
         return offset
 
 
@@ -143,7 +143,7 @@ class NvmmaShared(Shared, name="ttg.nvmma_shared", alias="shared"):
     """`#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>`: swizzled rows.
 
     Tiles as `wgmma`, `tcgen05.mma` and TMA copies read them: rows of `swizzlingByteWidth` bytes, swizzled.
-    `transposed`: the first dimension is contiguous, not the last; `fp4Padded`: 4-bit elements stand in the padded form
+    `transposed`: the first dimension is contiguous, not the last; `fp4Padded`: 4-bit elements are in the padded form
     of mixed-precision dots; `rank` is required if CGALayout does not determine it.
     """
 
@@ -245,9 +245,7 @@ class PaddedShared(Shared, name="ttg.padded_shared", alias="shared"):
             return f"an interval is named twice: {list(self.intervals)}"
         bases = self.offset + self.block
         if not self.shape or any(len(basis) != self.rank or min(basis) < 0 for basis in bases):
-            return (
-                f"the bases do not have {self.rank} dimensions" if self.shape else "at least one basis must stand in it"
-            )
+            return f"the bases do not have {self.rank} dimensions" if self.shape else "at least one basis is required"
         if not moves_along_one(bases) or not all(power_of_two(n) for basis in bases for n in basis if n):
             return "a basis must move by a power of two along one dimension"
         moving = [basis for basis in self.offset if any(basis)]
@@ -266,7 +264,7 @@ class PaddedShared(Shared, name="ttg.padded_shared", alias="shared"):
         return found
 
     def address(self, offset: int) -> int:
-        """The gaps in front of an offset are counted in.
+        """Includes the gaps before an offset.
 
         >>> PaddedShared.from_order((4,), (2,), (1, 0), (2, 4)).address(5)
         7
@@ -325,7 +323,7 @@ class SharedLinear(Shared, name="ttg.shared_linear", alias="shared"):
         if not power_of_two(self.alignment):
             return f"the alignment is {self.alignment}, it must be a power of two"
         if self.rank == 0:
-            return "at least one basis must stand in it"
+            return "at least one basis is required"
         if any(len(basis) != self.rank or min(basis) < 0 for basis in bases):
             return f"the bases do not have {self.rank} dimensions"
         numel = 1
@@ -451,7 +449,7 @@ class MemDescType(ShapedType, DialectType, name="ttg.memdesc"):
             return "a buffer has at least one dimension"
         layout: Any = self.encoding
         if shape[0] <= 0 or not all(map(power_of_two, shape[1:])):
-            return f"the shape is {list(shape)}, dimensions behind the first must be powers of two"
+            return f"the shape is {list(shape)}, dimensions after the first must be powers of two"
         if len(alloc) < len(shape) or any(n > m for n, m in zip(shape, alloc[len(alloc) - len(shape) :])):
             return f"{list(shape)} is no part of {list(alloc)}"
         if not isinstance(layout, MemoryLayout):

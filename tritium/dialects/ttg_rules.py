@@ -155,7 +155,7 @@ def _pairs(joined: Type, part: Type) -> str | None:
 
 @functools.lru_cache(2048)
 def _halves(whole: Any, part: Any, axis: int) -> bool:
-    """Whether a thread's element i of `part` stands for its elements 2i and 2i + 1 along `axis` of `whole`."""
+    """Whether a thread's element i of `part` holds its elements 2i and 2i + 1 along `axis` of `whole`."""
     layout = _map(whole.shape, whole.encoding)
     if layout is None:
         return True

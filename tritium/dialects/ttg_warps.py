@@ -95,7 +95,7 @@ class WarpSpecialize(RegionBranch, name="ttg.warp_specialize", traits=RECURSIVE_
         while parent is not None and not isinstance(parent, WarpSpecialize):
             parent = parent.parent_op
         if parent is not None:
-            out.append("stands in another ttg.warp_specialize")
+            out.append("is in another ttg.warp_specialize")
         warps = num_warps(self)
         if warps is not None and warps % 4:
             out.append(f"needs a kernel whose number of warps is a multiple of 4, not {warps}")

@@ -1,7 +1,7 @@
 """The ttng dialect: asynchronous operations of NVIDIA GPUs from Hopper on.
 
 TMA copies between global and shared memory, WGMMA (Hopper), MMA on tensor memory (Blackwell), and the mbarriers that
-signal their completion. An asynchronous operation is only issued where it stands; its effects are complete after a wait
+signal their completion. An asynchronous operation is only issued at its place; its effects are complete after a wait
 or the completion of its mbarrier. Therefore these operations have side effects and are not reordered.
 
 Buffers in shared and tensor memory are `!ttg.memdesc`. Mbarriers are buffers of i64 in shared memory, one element per
@@ -203,7 +203,7 @@ class WarpGroupDotWait(
 ):
     """outputs = inputs, after waiting until at most `pendings` asynchronous `warp_group_dot` are pending.
 
-    `inputs` hold the results of those waited for; their shared memory may be overwritten behind this, except with
+    `inputs` hold the results of those waited for; their shared memory may be overwritten afterwards, except with
     `warpGroupLocal` by other warp groups, which may still be reading.
     """
 

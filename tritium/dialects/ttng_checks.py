@@ -1,4 +1,4 @@
-"""What the operations of the ttng dialect demand; each function stands for `verify_op` in a definition.
+"""What the operations of the ttng dialect require; each function is the `verify_op` of a definition.
 
 Whether registers and tensor memory hold an element where an instruction can take it from is not decided here: that
 needs the linear maps of both, which the lowering works out.
@@ -131,7 +131,7 @@ def arrive_barrier(op: Any) -> Messages:
 
 
 def _together(src: Type, dst: Type) -> int:
-    """How many registers of each thread stand next to each other in a buffer; 0 where that is not known."""
+    """How many registers of each thread are adjacent in a buffer; 0 where that is not known."""
     try:
         registers, memory = linear_layout_of(src), linear_layout_of(dst)  # type: ignore[arg-type]
         return registers.invert_and_compose(memory).contiguous("register", "offset")
@@ -147,7 +147,7 @@ def async_shared_store(op: Any) -> Messages:
         found += same_content(src, dst, "source and destination")
         found += [] if dst.mutable else [f"the destination must be mutable, not {dst}"]
     if not found and 0 < _together(src, dst) * bit_width(src) < 32:
-        found.append(f"less than 32 bits of a thread stand together in {dst}")
+        found.append(f"less than 32 bits of a thread are adjacent in {dst}")
     if num_ctas(op) < 2:
         found.append("needs a cluster of at least two blocks")
     return [*found, *_barrier(op, op.mbarrier.type)]

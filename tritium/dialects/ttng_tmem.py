@@ -1,7 +1,7 @@
 """The operations of the ttng dialect on tensor memory, and MMA on Blackwell.
 
 Tokens (`!ttg.async.token`) tie accesses of one buffer together where several are around: an access takes the token of
-the one it must come behind, and gives one in turn. They stand in square brackets behind the buffer: `%a[]` gives a
+the one it depends on, and results in one. They are in square brackets after the buffer: `%a[]` gives a
 token, `%a[%t]` also takes one.
 """
 

@@ -208,7 +208,7 @@ class TensorMemory(TensorMemoryLayout, name="ttng.tensor_memory_encoding", form=
         return check_cga(self.CGALayout, 2)
 
     def check_buffer(self, buffer: MemDescType) -> str | None:
-        """A matrix, or several behind each other, of at least one tile."""
+        """A matrix, or several after each other, of at least one tile."""
         shape = buffer.allocShape
         if len(buffer.shape) not in (2, 3) or len(shape) not in (2, 3):
             return f"a buffer of tensor memory has 2 dimensions, or 3 with its copies, not {len(shape)}"
@@ -239,7 +239,7 @@ class TensorMemoryScales(
         return check_cga(self.CGALayout, 2)
 
     def check_buffer(self, buffer: MemDescType) -> str | None:
-        """A matrix of bytes, or several behind each other."""
+        """A matrix of bytes, or several after each other."""
         if len(buffer.shape) not in (2, 3):
             return f"scales have 2 dimensions, or 3 with their copies, not {len(buffer.shape)}"
         if element_bits(buffer) != 8:

@@ -55,7 +55,7 @@ SIZES = ("operandSegmentSizes", "resultSegmentSizes")
 
 
 class Custom(NamedTuple):
-    """The syntax behind `custom<Name>(…)`.
+    """The syntax of `custom<Name>(…)`.
 
     `write(printer, …)` gets an operand, type or attribute per argument (None where absent, a list where there may be
     several) and returns the text. `read(parser)` returns as many, in a tuple.
@@ -91,7 +91,7 @@ class Element:
         self.text = text
         self.field = field
         self.children: list[Element] = []
-        self.otherwise: list[Element] = []  # group: what stands there when the anchor is absent
+        self.otherwise: list[Element] = []  # group: the text when the anchor is absent
         self.anchor: Field | None = None
         self.inputs: Field | None = None  # functional-type: None stands for all operands
         self.outputs: Field | None = None  # functional-type: None stands for all results
@@ -210,7 +210,7 @@ class _Reader:
 
     def custom(self, name: str) -> Element:
         if name not in _customs:
-            raise InternalError(f"{self.cls.name}: nobody registered the syntax custom<{name}>")
+            raise InternalError(f"{self.cls.name}: no function is registered for the syntax custom<{name}>")
         element = Element("custom", name)
         self.take("(")
         while self.peek() != (_P, ")"):
@@ -464,7 +464,7 @@ class _PrintCompiler:
         self.value(f"custom_{e.text}({', '.join(['p', *map(self.argument, e.children)])})")
 
     def on_former(self, e: Element) -> None:
-        """Nothing: the attribute stands among the others."""
+        """Nothing: the attribute is printed among the others."""
 
     def argument(self, e: Element) -> str:
         """A part of the operation as an argument of a function for custom syntax."""

@@ -155,7 +155,7 @@ class _ParseCompiler:
         self.emit(f"    if x is not None: a['{attribute}'] = x")
 
     def oilist(self, e: Element) -> None:
-        """The clauses in a loop, which ends where none of their words stands."""
+        """The clauses in a loop, which ends where none of their words is next."""
         at = f"seen_{len(self.lines)}"
         self.emit(f"{at} = set()")
         self.emit("while True:")
@@ -195,7 +195,7 @@ class _ParseCompiler:
             self.indent = self.indent[4:]
 
     def foreseen(self, first: Element) -> str:
-        """The condition that a group with this first element stands here; a literal is stepped over."""
+        """The condition that a group with this first element holds; a literal is stepped over."""
         f = first.field
         if first.kind == "literal":
             return f"p.accept({first.text!r})"
@@ -282,5 +282,5 @@ class _ParseCompiler:
 
 
 def compile_parser(cls: Any) -> Parse:
-    """The function that reads an operation of this class behind its name: `(parser) -> operation`."""
+    """The function that reads an operation of this class after its name: `(parser) -> operation`."""
     return _ParseCompiler(cls).compile()

@@ -43,7 +43,7 @@ _BARE = re.compile(r"[A-Za-z_][\w$.]*", re.ASCII).fullmatch
 
 
 DIALECT_ATTRIBUTES: dict[str, Callable[[Any], Attribute]] = {}
-"""How the attributes `#dialect.mnemonic…` are read: by mnemonic, called with the parser behind the mnemonic."""
+"""How the attributes `#dialect.mnemonic…` are read: by mnemonic, called with the parser after the mnemonic."""
 
 
 class IntegerAttr(Attribute):
@@ -88,7 +88,7 @@ def integer_text(value: int) -> str:
 
 
 def key(name: str) -> str:
-    """The name of an entry of a dictionary as it stands in text."""
+    """The name of an entry of a dictionary in text."""
     return name if _BARE(name) else quote(name)
 
 
@@ -306,7 +306,7 @@ class DenseElementsAttr(Attribute):
         return f"dense<{self.body()}> : {texts[self.type]}"
 
     def body(self) -> str:
-        """What stands between the angle brackets; more than a hundred different numbers as the bytes they have."""
+        """The text between the angle brackets; more than a hundred different numbers as the bytes they have."""
         format_one = _formatter(self.type.element)
         if self.is_splat:
             return format_one(self.values[0])

@@ -7,7 +7,7 @@
         result: Result
 
 From the annotations the class gets accessors (`op.lhs`, `op.result`) and a constructor `AddI(lhs, rhs)`:
-operands, then attributes, regions and successors in the order they stand, each also by keyword; result types by
+operands, then attributes, regions and successors in textual order, each also by keyword; result types by
 keyword (`result=ty`) where the class cannot infer them; and `loc=`, `attributes=` (extra ones).
 A field with a class-level default is optional. The constructor is generated on first use.
 """
@@ -68,7 +68,7 @@ __all__ = [
 class Field:
     """One field of an op: `kind` is operand, result, region, successor or attribute; `arity` is "1", "?" or "*".
 
-    `form` tells how an attribute stands in declarative assembly: "int", "bool", "str", "symbol", "type", "array",
+    `form` tells the form of an attribute in declarative assembly: "int", "bool", "str", "symbol", "type", "array",
     "flag", "enum", "any", or `#dialect.mnemonic` for a dialect attribute whose prefix is left out; `has_none` tells
     of the last whether its absence means the same as the body "none".
     """
@@ -266,7 +266,7 @@ _SLOTS = {"operand": "operands", "result": "results", "region": "regions"}
 
 
 def _property(namespace: dict[str, Any], f: Field, group: list[Field]) -> property:
-    """What a field is read by. Ops share it where all in front of it is fixed: it is an element of a list then."""
+    """What a field is read by. Ops share it where all before it is fixed: it is an element of a list then."""
     slot = _SLOTS.get(f.kind)
     if slot is not None and f.arity == "1" and not _variable(group[: f.index]):
         return _fixed(slot, f.index)

@@ -180,7 +180,7 @@ class ConstantPools:
     def place(self, value: Attribute, ty: Type, anchor: Operation, dialect: str = "") -> Value:
         """The constant `value` for use by `anchor`: at the front of the region, or before `anchor` if it is no number.
 
-        Only operations with the trait CONSTANT are kept once; a poison, say, stands where it is needed.
+        Only operations with the trait CONSTANT are kept once; a poison, for example, is placed where it is needed.
         """
         op = materialize(value, ty, anchor.loc, dialect)
         if op.traits & CONSTANT:

@@ -1,7 +1,7 @@
 """The cursor over MLIR text: one regular expression a token, and errors that point at their place.
 
 No list of tokens is made: the parser knows at each place what may come, and asks for just that. The cursor always
-stands at the start of a token, blanks and `// comments` behind the last one skipped; the text ends in a zero
+stands at the start of a token, blanks and `// comments` after the last one skipped; the text ends in a zero
 character, so that looking at the next one needs no check for the end.
 """
 
@@ -92,24 +92,24 @@ class Cursor:
         )
 
     def found(self) -> str:
-        """What stands here, for messages."""
+        """The next token, for messages."""
         m = _shown.match(self.text, self.pos)
         if m is None or m[0] == END:
             return "the end of the text"
         return f"'{m[0]}'" if len(m[0]) <= 100 else f"'{m[0][:100]}…'"
 
     def expected(self, what: str, hint: str = "") -> ParseError:
-        """The error that `what` should stand here."""
+        """The error that `what` is expected here."""
         return self.error(f"expected {what}, found {self.found()}", hint=hint)
 
     # -- tokens ---------------------------------------------------------------------------------------------------
 
     def peek(self, literal: str) -> bool:
-        """Whether the token `literal` stands here."""
+        """Whether the token `literal` is next."""
         return _literals[literal](self.text, self.pos) is not None
 
     def accept(self, literal: str) -> bool:
-        """Step over the token `literal` if it stands here."""
+        """Step over the token `literal` if it is next."""
         m = _literals[literal](self.text, self.pos)
         if m is None:
             return False
@@ -117,11 +117,11 @@ class Cursor:
         return True
 
     def accept_any(self, *words: str) -> str | None:
-        """Step over one of `words` if it stands here, and say which."""
+        """Step over one of `words` if it is next, and say which."""
         return next((word for word in words if self.accept(word)), None)
 
     def expect(self, literal: str) -> None:
-        """Step over the token `literal`, which must stand here."""
+        """Step over the token `literal`, which must be next."""
         m = _literals[literal](self.text, self.pos)
         if m is None:
             raise self.expected(f"'{literal}'")
@@ -156,7 +156,7 @@ class Cursor:
         return self._take(_word, what)[1]
 
     def at_word(self) -> str | None:
-        """The identifier that stands here, if one does."""
+        """The next identifier, if there is one."""
         m = _word(self.text, self.pos)
         return m[1] if m is not None else None
 
@@ -174,7 +174,7 @@ class Cursor:
         return m[1], m[2]
 
     def at_number(self) -> bool:
-        """Whether a number stands here."""
+        """Whether a number is next."""
         return _number(self.text, self.pos) is not None
 
     def integer(self) -> int:
@@ -200,7 +200,7 @@ class Cursor:
         return out
 
     def skip_to(self, pos: int) -> None:
-        """Go on at offset `pos`, behind blanks."""
+        """Go on at offset `pos`, after blanks."""
         self.pos = _skip(self.text, pos).end()  # type: ignore[union-attr]
 
     def balanced(self, comparisons: bool = False) -> str:

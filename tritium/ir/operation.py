@@ -302,7 +302,7 @@ class Operation:
             op = op.parent_op
         return False
 
-    #: how `str(op)` is made; the printer puts itself here, since it stands above this module.
+    #: how `str(op)` is made; the printer puts itself here, since it is in a module above.
     to_text: ClassVar[Callable[[Operation], str]] = repr
 
     def __str__(self) -> str:

@@ -139,7 +139,7 @@ def _instance(cls: type, what: str) -> Callable[[Any], Any]:
 
 
 def _read_integer(parser: Parser) -> int:
-    """A number, a type behind it stepped over: `2`, `2 : i32`."""
+    """A number, a type after it stepped over: `2`, `2 : i32`."""
     value = parser.integer()
     if parser.accept(":"):
         parser.type()
@@ -369,7 +369,7 @@ class _Declared:
     name: ClassVar[str] = ""
     form: ClassVar[str] = "struct"
     sign: ClassVar[str] = ""
-    parameters: ClassVar[list[_Parameter]] = []  # as they stand in text
+    parameters: ClassVar[list[_Parameter]] = []  # in the order of the text
     ordered: ClassVar[list[_Parameter]] = []  # as the constructor takes them: those without a default first
     registry: ClassVar[dict[str, Any]] = {}
 
@@ -388,7 +388,7 @@ class _Declared:
     # -- text -----------------------------------------------------------------------------------------------------
 
     def body(self, spell: Spell) -> str:
-        """The text behind the name; types and attributes inside are written by `spell`."""
+        """The text after the name; types and attributes inside are written by `spell`."""
         shown = [(p, v) for p in self.parameters if not p.is_hidden(v := getattr(self, p.name), self)]
         if not shown:
             return ""
@@ -405,7 +405,7 @@ class _Declared:
 
     @classmethod
     def parse(cls, parser: Parser) -> Any:
-        """Read what stands behind the name."""
+        """Read the text after the name."""
         at = parser.pos
         given: dict[str, Any] = {}
         if parser.peek("<"):

@@ -35,7 +35,7 @@ class AttributeParser(NumberParser):
     """A cursor that reads types, attributes and locations."""
 
     def attr_dict(self, keyword: str = "") -> dict[str, Attribute]:
-        """`{a = 1 : i32, b}`, empty if none stands here; with a keyword only behind that."""
+        """`{a = 1 : i32, b}`, empty if none is next; with a keyword only after that."""
         if keyword:
             if not self.accept(keyword):
                 return {}
@@ -155,7 +155,7 @@ class AttributeParser(NumberParser):
         return OpaqueAttr(name + (self.body_text() if self.text[self.pos] == "<" else ""))
 
     def body_text(self) -> str:
-        """`<…>` of an attribute kept as text, with one space behind each comma (those in strings stay)."""
+        """`<…>` of an attribute kept as text, with one space after each comma (those in strings stay)."""
         text = self.balanced()
         return text if '"' in text else _comma.sub(", ", text)
 

@@ -105,7 +105,7 @@ class NumberParser(TypeParser):
         values: list[Any] = []
         if self.text[self.pos] != "[":
             return [element()]
-        # The opening and closing brackets in the order they stand say what the shape is.
+        # The opening and closing brackets in textual order say what the shape is.
         depth, counts, widths = 0, [0], [-1]
         while True:
             if self.accept("["):
@@ -168,7 +168,7 @@ class NumberParser(TypeParser):
         if self.accept(":"):
             values = self.comma_list(lambda: self._element(element), ">")
             if not values:
-                raise self.error("expected a number behind the colon", at)
+                raise self.error("expected a number after the colon", at)
         else:
             self.expect(">")
         return DenseArrayAttr(tuple(values), element)

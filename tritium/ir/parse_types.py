@@ -100,7 +100,7 @@ class TypeParser(Cursor):
         if not isinstance(value, Location):
             self._expanded += self._measure.length(value)
             if self._expanded > EXPANDED:
-                raise self.error(f"'{name}' and other aliases stand for too much text")
+                raise self.error(f"'{name}' and other aliases expand to too much text")
         return value
 
     def alias_definition(self) -> None:
@@ -162,7 +162,7 @@ class TypeParser(Cursor):
         return ty
 
     def shaped(self, name: str, at: int) -> Any:
-        """`<8x4xf32, #encoding>`: what stands behind `tensor` or `vector`."""
+        """`<8x4xf32, #encoding>`: the text after `tensor` or `vector`."""
         return self._tensor(at) if name == "tensor" else self._vector(at)
 
     def _shape(self) -> list[str]:
@@ -277,7 +277,7 @@ class TypeParser(Cursor):
         return OpaqueType(name + (self.balanced() if self.text[self.pos] == "<" else ""))
 
     def _long_form(self, dialect: str, registry: dict[str, Any]) -> Any:
-        """`!tt<ptr<f32>>`: the dialect's name apart; None if that does not stand here."""
+        """`!tt<ptr<f32>>`: the dialect's name apart; None if that is not next."""
         if "." in dialect or not self.peek("<"):
             return None
         start = self.pos

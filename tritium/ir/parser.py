@@ -4,7 +4,7 @@
 
 What is read prints as it was: `print_op(parse_module(print_op(m))) == print_op(m)`. A mistake in the text is one
 `ParseError` with line, caret and hint. Operations whose syntax no declarative format can say define the class method
-`parse_assembly(cls, parser)`, which reads all behind the name through the methods of `Parser` and returns the
+`parse_assembly(cls, parser)`, which reads all after the name through the methods of `Parser` and returns the
 operation.
 """
 
@@ -57,7 +57,7 @@ class _Forward(Value):
     """A value used before its definition; its type is None until the text tells it.
 
     `named` counts how often the text has named it: more than `users` knows of while an operation is read whose regions
-    come behind its operands. If one of these regions defines the value, that is noted as `found`.
+    come after its operands. If one of these regions defines the value, that is noted as `found`.
     """
 
     __slots__ = ("at", "found", "named")
@@ -124,7 +124,7 @@ class Parser(AttributeParser):
         return value if value is not None else self._undefined(name, at)
 
     def optional_operand(self) -> Value | None:
-        """A value if one stands here."""
+        """A value if one is next."""
         return self.operand() if self.text[self.pos] == "%" else None
 
     def operands(self, count: int | None = None) -> list[Value]:
@@ -230,12 +230,12 @@ class Parser(AttributeParser):
         return words[word]
 
     def at_keyword(self, words: dict[str, Attribute]) -> bool:
-        """Whether one of the words of an enumeration stands here."""
+        """Whether a word of an enumeration is next."""
         m = _op_name(self.text, self.pos)
         return m is not None and m[1] in words
 
     def optional_type(self) -> Type | None:
-        """A type if one stands here."""
+        """A type if one is next."""
         ch = self.text[self.pos]
         return self.type() if ch in "!(" or ch.isalpha() else None
 

@@ -243,7 +243,7 @@ class Printer:
                 out.append(", " if i else " (")
                 self.region(region, label_empty=True)
             out.append(")")
-        # Types before attributes, though they stand behind them: so MLIR counts aliases.
+        # Types before attributes, though they stand after them: so MLIR counts aliases.
         types = f" : {self.functional_type(op.operands, op.results)}"
         fields = getattr(op, "attribute_fields", None)
         own: list[tuple[str, Attribute]] = []

@@ -15,7 +15,7 @@ _loaded: set[str] = set()
 
 
 def register_dialects(modules: dict[str, LazyModule]) -> None:
-    """Note the module of each dialect, by the dialect's name (what stands before the first dot)."""
+    """Note the module of each dialect, by the dialect's name (the text before the first dot)."""
     _modules.update(modules)
 
 

@@ -316,7 +316,7 @@ class _Driver:
         self.erase(op)
 
     def value(self, part: Any, ty: Type, anchor: Operation) -> Value:
-        """A part of a rule's answer as a value that stands before `anchor`."""
+        """A part of a rule's answer as a value defined before `anchor`."""
         if isinstance(part, Attribute):
             return self.constants.place(part, ty, anchor, anchor.name.partition(".")[0])
         op = part.defining_op

@@ -112,7 +112,7 @@ def nearest_symbol_table(op: Operation | None) -> Operation | None:
 
 
 def lookup_symbol(op: Operation, name: str | Sequence[str]) -> Operation | None:
-    """What `name` means where `op` stands: the tables around it are asked, innermost first.
+    """What `name` means at `op`: the tables around it are asked, innermost first.
 
     A sequence is a path: the first name is looked up so, each other in the table that the one before it is.
     """

@@ -1,7 +1,7 @@
 """What passes may assume of an operation: traits (bits of `Op.traits`), and interfaces to memory and of dots.
 
 Passes ask for these, never for lists of op classes, so that a new op needs no pass edited. An op implements an
-interface by inheriting from it, in front of `Op`, and declares the facts once:
+interface by inheriting from it, before `Op`, and declares the facts once:
 
     class LocalLoad(MemoryAccess, Op, name="ttg.local_load", traits=READ):
         accesses = (Access("src", READ, Memory.SHARED),)
@@ -98,7 +98,7 @@ SINGLE_BLOCK = 1 << 13  # every region has at most one block
 NO_TERMINATOR = 1 << 14  # blocks of its regions end without a terminator
 IDEMPOTENT = 1 << 16  # f(f(x)) = f(x)
 INVOLUTION = 1 << 17  # f(f(x)) = x
-RETURN_LIKE = 1 << 18  # hands its operands to the parent operation
+RETURN_LIKE = 1 << 18  # passes its operands to the parent operation
 TRAPS = 1 << 19  # may stop the program for some operands (integer division): must not run where it did not before
 DEBUG = 1 << 21  # its effect is on no memory, but can be observed: output, or the end of the program
 ORDERING = 1 << 22  # its effect is to order, group or await accesses of the thread that runs it

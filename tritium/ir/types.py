@@ -55,7 +55,7 @@ class Type(Interned):
 
 
 DIALECT_TYPES: dict[str, Callable[[Any], Type]] = {}
-"""How the types `!dialect.mnemonic…` are read: by mnemonic, called with the parser behind the mnemonic."""
+"""How the types `!dialect.mnemonic…` are read: by mnemonic, called with the parser after the mnemonic."""
 
 
 class OpaqueType(Type):

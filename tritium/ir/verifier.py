@@ -288,7 +288,7 @@ class _Verifier:
     def region(self, region: Region, owner: Operation) -> None:
         for block in region.blocks:
             if block.parent is not region:
-                self.fail("V1", owner, "a block's parent is not the region it stands in")
+                self.fail("V1", owner, "a block's parent is not its region")
                 return
         visible = self.visible
         if len(region.blocks) == 1:
@@ -334,7 +334,7 @@ class _Verifier:
         op = block.first
         while op is not None:
             if op.parent is not block or op.prev is not prev:
-                self.fail("V1", op, "the operation's parent or predecessor is not the one it is linked behind")
+                self.fail("V1", op, "the operation's parent or predecessor is not the one it is linked after")
                 return
             cls = op.__class__
             rules = get_rules(cls) or _rules_of(cls)
@@ -363,7 +363,7 @@ class _Verifier:
                     except Exception as error:
                         self.stumbled.append((op, error))
                 if rules.terminator and op.next is not None:
-                    self.fail("V4", op, "a terminator stands before the end of its block")
+                    self.fail("V4", op, "a terminator is not at the end of its block")
             for r in op.results:
                 add(r)
                 define(r)
@@ -431,7 +431,7 @@ class _Verifier:
             self.fail("V13", op, f"operand {number} is defined outside of the isolated operation around it")
         elif block is None:
             self.fail("V3", op, f"operand {number} is a result of {getattr(value.defining_op, 'name', 'nothing')!r}, "
-                      "which stands in no block")  # fmt: skip
+                      "which is in no block")  # fmt: skip
         else:
             self.fail("V3", op, f"operand {number} is not defined before its use on every way")
 
@@ -446,7 +446,7 @@ class _Verifier:
                         taken = user.operands.count(value)
                         self.fail("V2", op, f"{user.name} takes a value {taken} times, {count} are recorded")
                     elif not self.root.is_ancestor_of(user):
-                        self.fail("V2", op, f"{user.name}, which stands outside, still uses a value")
+                        self.fail("V2", op, f"{user.name} outside still uses a value")
 
     # -- one operation --------------------------------------------------------------------------------------------
 

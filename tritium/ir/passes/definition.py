@@ -80,10 +80,10 @@ def level_of(fn: PassFunction) -> str:
 
 @dataclass(frozen=True)
 class Pass:
-    """A row of a pipeline: the pass, why it stands there, and its options (an object of its dataclass, a dict of the
+    """A row of a pipeline: the pass, its reason, and its options (an object of its dataclass, a dict of the
     fields that differ from the defaults, or None).
 
-    `fn` is the function, or the module where it stands under the name of the file: that is imported when the pass runs.
+    `fn` is the function, or the module that defines it under the name of the file: that is imported when the pass runs.
     `when` says of a module whether there is anything for the pass in it; where there is not, it does not run. `written`
     is the text it was read from, if it was, so that it prints as it was written.
     """
@@ -202,7 +202,7 @@ Row = Pass | Nest
 
 
 def rows_of(rows: Iterable[Row]) -> Iterator[Pass]:
-    """The passes in rows, those in nests too, in the order they stand."""
+    """The passes in rows, those in nests too, in textual order."""
     for row in rows:
         if isinstance(row, Nest):
             yield from rows_of(row.rows)
@@ -230,7 +230,7 @@ def symbol_name(op: Operation) -> str:
 
 
 def check_order(pipeline: Sequence[Row], order: Iterable[tuple[str, str, str]]) -> None:
-    """Hold a pipeline to (earlier, later, reason) constraints: the first `later` stands behind the first `earlier`."""
+    """Hold a pipeline to (earlier, later, reason) constraints: the first `later` comes after the first `earlier`."""
     names = [p.name for p in rows_of(pipeline)]
     for earlier, later, reason in order:
         if earlier in names and later in names and names.index(earlier) > names.index(later):

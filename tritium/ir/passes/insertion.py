@@ -3,9 +3,9 @@
     insert_pass(count_loads, "ttgir", after="coalesce")
     insert_pass(lower_ring, "ttir", before="canonicalize", options=LowerOptions(modulus=7681))
 
-A place is a stage and a pass that stands in it: behind the last of its name, or in front of the first. Without one the
+A place is a stage and a pass in it: after the last of its name, or before the first. Without one the
 pass runs at the end of the stage. What is inserted is part of the keys of compiled kernels, with the text of the file
-that the pass stands in.
+of the pass.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 STAGES = ("ttir", "ttgir", "llir")
-"""The stages that are made by a pipeline of passes; `llir`: those in front of the lowering to LLVM, on GPUs."""
+"""The stages that are made by a pipeline of passes; `llir`: those before the lowering to LLVM, on GPUs."""
 
 
 class PluginError(TritiumError):
@@ -46,7 +46,7 @@ class PluginError(TritiumError):
 
 @dataclass(frozen=True)
 class Insertion:
-    """A row, and where it stands: in which stage, behind or in front of which pass. `by` is the module that inserted
+    """A row and its place: in which stage, after or before which pass. `by` is the module that inserted
     it, `version` changes with the code of that and of the pass."""
 
     row: Pass
@@ -96,7 +96,7 @@ def insert_pass(
     if stage not in STAGES:
         raise PluginError(f"{what}: the stage {stage!r} has no pipeline; there are {', '.join(STAGES)}")
     if after is not None and before is not None:
-        raise PluginError(f"{what}: a place is behind a pass (after) or in front of one (before), not both")
+        raise PluginError(f"{what}: a place is either `after` or `before` a pass")
     for name in filter(None, (after, before)):
         if PASSES.find(name) is None:
             hint = did_you_mean(name, PASSES.known_names())

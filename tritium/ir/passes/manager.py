@@ -55,7 +55,7 @@ class PassManager:
             self.add(item)
 
     def add(self, *passes: str | Pass | Nest | PassFunction) -> PassManager:
-        """Add passes behind those there are; the manager itself, to go on with."""
+        """Add passes after those there are; the manager itself, to go on with."""
         for item in passes:
             self._rows.extend(self._read(item))
         return self

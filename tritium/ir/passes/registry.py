@@ -1,6 +1,6 @@
 """Passes by name.
 
-`PASSES` knows the passes of the packages that were added to it: a pass stands in a file of its own, `cse` in `cse.py`,
+`PASSES` knows the passes of the packages that were added to it: a pass is in a file of its own, `cse` in `cse.py`,
 and is imported when it is asked for. A table of spellings says what MLIR and Triton call them.
 """
 
@@ -95,7 +95,7 @@ class PassInfo:
 
 @dataclass(frozen=True)
 class NamedPipeline:
-    """A pipeline that may stand in another's text under a name; `rows` makes it."""
+    """A pipeline that another's text may name; `rows` makes it."""
 
     name: str
     summary: str
@@ -115,7 +115,7 @@ class PassRegistry:
         self.pipelines: dict[str, NamedPipeline] = {}
 
     def add_pipeline(self, name: str, summary: str, rows: Callable[[], Sequence[Row]]) -> None:
-        """Know a pipeline by `name`: where a text names it, its rows stand."""
+        """Register a pipeline by `name`, which a text may use for its passes."""
         self.pipelines[name] = NamedPipeline(name, summary, rows)
 
     def add_package(self, package: str, spellings: Iterable[Spelling] = ()) -> None:
@@ -133,11 +133,11 @@ class PassRegistry:
                 self._aliases[alias] = spelling.name
 
     def add_file(self, name: str, module: str) -> None:
-        """Know that the pass `name` stands in a module, which is imported when the pass is asked for."""
+        """Register that the pass `name` is in a module, which is imported when the pass is asked for."""
         self._files[name] = module
 
     def add(self, fn: PassFunction) -> PassInfo:
-        """Know the pass `fn`; it may take the place of one that stood in the same file, not of another."""
+        """Know the pass `fn`; it may take the place of one from the same file, not of another."""
         name = getattr(fn, "pass_name", "")
         if not name:
             raise InternalError(f"{fn.__name__} is no pass: it has no @pass_on")
@@ -158,7 +158,7 @@ class PassRegistry:
         return spelling.title if spelling is not None else _title(name)
 
     def add_module(self, module: Any) -> list[PassInfo]:
-        """Know all passes that stand in a Python module."""
+        """Register all passes of a Python module."""
         return [
             self.add(value)
             for value in vars(module).values()

@@ -42,7 +42,7 @@ class RunSettings:
 
     `fuel` is how many rows of the pipeline run at most, and `rewrites` how many rewrites the last of these may do.
     `reproducer` is the file for the IR before a pass that fails; with `stage_reproducers` the IR and the passes of
-    every stage are written as well, to that path with `.make_<stage>.repro.mlir` behind it. `trace` is the file for
+    every stage are written as well, to that path with `.make_<stage>.repro.mlir` after it. `trace` is the file for
     records of passes and rewrites (`support.traces`).
     """
 

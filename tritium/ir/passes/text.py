@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 MODULE = "builtin.module"
-DEEPEST = 100  # anchors inside each other; IR is never nested so deeply, and Python's stack ends soon behind it
+DEEPEST = 100  # anchors inside each other; IR is never nested so deeply, and Python's stack ends soon after it
 
 _blank = re.compile(r"\s*")
 _name = re.compile(r"[A-Za-z_][\w.\-]*")
