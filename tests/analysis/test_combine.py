@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import tritium.dialects.all  # noqa: F401
-from tritium.analysis.combine import Order, combine_of
+from tritium.analysis.combine import Order, combine_of, identity_element
 from tritium.dialects import tt
-from tritium.ir import parse_module
+from tritium.interpreter.evaluator import run
+from tritium.ir import parse_module, parse_type
 
 KERNEL = """tt.func @f({params}) {{
   %r:{n} = "tt.reduce"({args}) <{{axis = 0 : i32}}> ({{
@@ -99,3 +101,32 @@ def test_assembly(text, pure, order):
 )  # fmt: skip
 def test_several_operations(types, body, results, order):
     assert order_of(types, body, results).order is order
+
+
+INTEGERS = ("addi", "muli", "andi", "ori", "xori", "maxui", "minui", "maxsi", "minsi")
+FLOATS = ("addf", "mulf", "maximumf", "minimumf", "maxnumf", "minnumf")
+
+
+@pytest.mark.parametrize(
+    "name, ty", [*((n, t) for n in INTEGERS for t in ("i1", "i8", "i64")), *((n, "f32") for n in FLOATS)]
+)
+def test_the_identity_element_changes_no_value(name, ty):
+    """By the evaluator, on all values of a few bits, or on limits and special values."""
+    text = f"tt.func public @f(%p: !tt.ptr<{ty}>, %e: {ty}) {{\n  %x = tt.load %p : !tt.ptr<{ty}>\n"
+    for i, operands in enumerate(("%e, %x", "%x, %e")):
+        text += f"  %o{i} = arith.constant {i + 1} : i32\n  %q{i} = tt.addptr %p, %o{i} : !tt.ptr<{ty}>, i32\n"
+        text += f"  %y{i} = arith.{name} {operands} : {ty}\n  tt.store %q{i}, %y{i} : !tt.ptr<{ty}>\n"
+    module = parse_module(text + "  tt.return\n}")
+    identity = identity_element(f"arith.{name}", parse_type(ty))
+    dtype = {"i1": np.bool_, "i8": np.int8, "i64": np.int64, "f32": np.float32}[ty]
+    inf = float("inf")
+    values = {
+        "i1": [0, 1],
+        "i8": range(-128, 128),
+        "i64": [-(2**63), -1, 0, 5, 2**63 - 1],
+        "f32": [0.0, -0.0, 2.5, -inf, inf],
+    }
+    for value in values[ty]:
+        memory = np.array([value, 0, 0], dtype)
+        run(module, 1, [memory, identity])
+        assert memory.tobytes() == np.array([value] * 3, dtype).tobytes(), value

@@ -35,7 +35,7 @@ from ..ir.traits import CONSTANT
 from ..support.dataclasses import dataclass
 from ..support.patterns import pattern
 
-__all__ = ["Combine", "Order", "combine_of"]
+__all__ = ["Combine", "Order", "combine_of", "identity_element"]
 
 
 class Order(enum.Enum):
@@ -286,3 +286,38 @@ _EVALUATE: dict[str, Callable[..., Any]] = {
     "math.sqrt": _of_one(math.sqrt),
     "math.fma": lambda _, a, b, c: a * b + c,
 }
+
+
+# -- identity elements --------------------------------------------------------------------------------------------
+
+_IDENTITIES: dict[str, Callable[[int], float | int]] = {
+    "arith.addf": lambda width: -0.0,  # x + -0.0 = x for every x, -0.0 too
+    "arith.mulf": lambda width: 1.0,
+    "arith.maximumf": lambda width: -math.inf,
+    "arith.minimumf": lambda width: math.inf,
+    "arith.maxnumf": lambda width: math.nan,  # the other operand wins against NaN
+    "arith.minnumf": lambda width: math.nan,
+    "arith.addi": lambda width: 0,
+    "arith.muli": lambda width: 1,
+    "arith.andi": lambda width: -1,
+    "arith.ori": lambda width: 0,
+    "arith.xori": lambda width: 0,
+    "arith.maxui": lambda width: 0,
+    "arith.minui": lambda width: -1,
+    "arith.maxsi": lambda width: -(1 << (width - 1)),
+    "arith.minsi": lambda width: (1 << (width - 1)) - 1,
+}
+
+
+def identity_element(op: str, element: IntegerType | FloatType) -> float | int | None:
+    """e with op(e, x) = op(x, e) = x for every x of the type; None for an operation without a known one.
+
+    >>> from tritium.ir import i1, i8
+    >>> identity_element("arith.maxsi", i8), identity_element("arith.andi", i1)
+    (-128, 1)
+    """
+    find = _IDENTITIES.get(op)
+    if find is None:
+        return None
+    found = find(element.width)
+    return int(found) & 1 if element.width == 1 else found

@@ -8,21 +8,20 @@ there, vector by vector, neighbours first.
 
 from __future__ import annotations
 
-import math as pymath
 from collections.abc import Callable
 
-from ...analysis.combine import Order, combine_of
+from ...analysis.combine import Order, combine_of, identity_element
 from ...dialects import arith, scf, tt, ttc
 from ...ir import (
     CONSTANT,
     ELEMENTWISE,
+    FloatType,
     IntegerType,
     Operation,
     Type,
     Value,
     VectorType,
     element_type,
-    i1,
 )
 from ...support import InternalError
 from .buffers import TileBuffer
@@ -76,37 +75,9 @@ def identity_of(op: tt.Reduce | tt.Scan) -> tuple[float | int, Type] | None:
     if len(ops) != 2 or len(ops[0].operands) != 2 or set(ops[0].operands) != set(op.combine.block.args):
         return None
     ty = element_type(op.srcs[0].type)
-    find = _IDENTITIES.get(type(ops[0]))
-    return None if find is None else (find(ty), ty)
+    found = identity_element(ops[0].name, ty) if isinstance(ty, (IntegerType, FloatType)) else None
+    return None if found is None else (found, ty)
 
-
-def _least(ty: Type) -> int:
-    assert isinstance(ty, IntegerType)
-    return -(1 << (ty.width - 1)) if ty is not i1 else 1
-
-
-def _greatest(ty: Type) -> int:
-    assert isinstance(ty, IntegerType)
-    return (1 << (ty.width - 1)) - 1 if ty is not i1 else 0
-
-
-_IDENTITIES: dict[type, Callable[[Type], float | int]] = {
-    arith.AddF: lambda ty: -0.0,  # x + -0.0 = x for every x, -0.0 too
-    arith.MulF: lambda ty: 1.0,
-    arith.MaximumF: lambda ty: -pymath.inf,
-    arith.MinimumF: lambda ty: pymath.inf,
-    arith.MaxNumF: lambda ty: pymath.nan,  # the other operand wins against NaN
-    arith.MinNumF: lambda ty: pymath.nan,
-    arith.AddI: lambda ty: 0,
-    arith.MulI: lambda ty: 1,
-    arith.OrI: lambda ty: 0,
-    arith.XOrI: lambda ty: 0,
-    arith.AndI: lambda ty: -1,
-    arith.MaxSI: _least,
-    arith.MinSI: _greatest,
-    arith.MaxUI: lambda ty: 0,
-    arith.MinUI: lambda ty: -1,
-}
 
 Step = Callable[[Index], None]
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....analysis.combine import identity_element
 from ....analysis.dataflow import reachable
 from ....dialects import arith, tt, ttg
 from ....dialects.ttg_context import num_warps, threads_per_warp
@@ -44,7 +45,6 @@ from ....ir import (
     CountedLoop,
     DenseElementsAttr,
     IntegerAttr,
-    IntegerType,
     Operation,
     TensorType,
     Value,
@@ -175,26 +175,6 @@ def _column_layout(op: Any) -> Blocked:
 # -- loop ---------------------------------------------------------------------------------------------------------
 
 
-_NEUTRAL: dict[type, Any] = {
-    arith.AddF: lambda element: -0.0,
-    arith.MulF: lambda element: 1.0,
-    arith.MaximumF: lambda element: float("-inf"),
-    arith.MinimumF: lambda element: float("inf"),
-    arith.MaxNumF: lambda element: float("nan"),
-    arith.MinNumF: lambda element: float("nan"),
-    arith.AddI: lambda element: 0,
-    arith.MulI: lambda element: 1,
-    arith.AndI: lambda element: -1,
-    arith.OrI: lambda element: 0,
-    arith.XOrI: lambda element: 0,
-    arith.MaxUI: lambda element: 0,
-    arith.MinUI: lambda element: -1,
-    arith.MaxSI: lambda element: -(1 << (element.width - 1)),
-    arith.MinSI: lambda element: (1 << (element.width - 1)) - 1,
-}
-"""Operation -> its neutral element, by element type."""
-
-
 def _combination(reduction: Any) -> Operation | None:
     """The one operation in the combine region of a reduction of one tensor."""
     block = reduction.regions[0].blocks[0]
@@ -202,7 +182,8 @@ def _combination(reduction: Any) -> Operation | None:
     if len(reduction.operands) != 1 or first is None or first.next is not block.last:
         return None
     both = set(first.operands) == set(block.args) and block.last.operands == [first.results[0]]
-    return first if both and first.__class__ in _NEUTRAL else None
+    known = both and identity_element(first.name, element_type(reduction.operands[0].type)) is not None
+    return first if known else None
 
 
 def _loop(reduction: Any) -> bool:
@@ -324,11 +305,10 @@ def _reduce(b: Builder, like: Any, source: Value, axis: int, ty: TensorType) -> 
 
 
 def _neutral(b: Builder, update: Any, ty: TensorType) -> Value:
-    """A tensor of the neutral element."""
+    """A tensor of the identity element of a combination."""
     element: Any = element_type(ty)
-    number = _NEUTRAL[update.__class__](element)
-    if isinstance(element, IntegerType) and element.width == 1:
-        number &= 1
+    number = identity_element(update.name, element)
+    assert number is not None
     value = constant_attr(number, ty)
     assert isinstance(value, DenseElementsAttr)
     out: Value = b.add(arith.Constant.create([], [ty], {"value": value}))
