@@ -311,7 +311,7 @@ def test_ir_override_names_a_file(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("5.000000e+00", "3.000000e+00"))
     assert "0f40400000" in compile(source(), cuda(90), {"ir_override": str(path)}, until="ptx").asm["ptx"]
     with pytest.raises(
-        SourceError, match=r"ir_override='.*nothing.ttgir' is no file of a stage; there are: ttir, ttgir"
+        SourceError, match=r"ir_override='.*nothing.ttgir' is not a file of a stage; the stages are: ttir, ttgir"
     ):
         compile(source(), cuda(90), {"ir_override": str(tmp_path / "nothing.ttgir")})
 

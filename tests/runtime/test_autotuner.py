@@ -164,7 +164,9 @@ def test_wrong_names(kernel) -> None:
         with pytest.raises(ValueError, match=f"conflicting meta-parameters: {next(iter(option))}"):
             tuned[(1,)](np.zeros(4, np.int32), 7, **option)
     for decorate in (tritium.autotune(CONFIGS, key=[]), tritium.heuristics({"BLOCK": lambda args: 4})):
-        with pytest.raises(AutotunerError, match=r"adder is none\nhint: write @\w+\(...\) first, and @jit below it"):
+        with pytest.raises(
+            AutotunerError, match=r"adder is not a kernel\nhint: write @\w+\(...\) first, and @jit below it"
+        ):
             decorate(kernel.fn)
 
 

@@ -420,7 +420,7 @@ def test_streams_are_ignored_on_the_cpu_and_checked(four: Any, slow: Slow) -> No
     out = np.zeros(4, np.int64)
     assert slow.during(lambda: four[(1,)](out, 3, stream=0x44)) == 2
     assert slow.during(lambda: four[(1,)](out, 3, stream=None)) == 2
-    with pytest.raises(ArgumentError, match=r"four: stream='x' is no stream\nhint: pass a handle"):
+    with pytest.raises(ArgumentError, match=r"four: stream='x' is not a stream\nhint: pass a handle"):
         four[(1,)](out, 3, stream="x")
 
 
@@ -451,7 +451,7 @@ def test_compiled_kernels_take_the_fast_path(compiled: Any, monkeypatch: pytest.
     ):
         with pytest.raises(ArgumentError, match=f"constants.*{text}"):
             kernel[(1,)](*bad)
-    with pytest.raises(ArgumentError, match="constants: a compiled kernel takes no keyword but stream, not 'b'"):
+    with pytest.raises(ArgumentError, match="constants: the only keyword of a compiled kernel is stream, not 'b'"):
         kernel[(1,)](out, 7, b=9)
 
 

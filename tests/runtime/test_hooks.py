@@ -186,7 +186,10 @@ def test_preload_with_tuples() -> None:
             "Specialization data is for other.fill, and cannot be preloaded for .*fill",
         ),
         (lambda d: {**d, "target": {"backend": "cuda"}}, "cannot be preloaded for"),
-        (lambda d: {k: v for k, v in d.items() if k != "signature"}, "no specialization data: KeyError: 'signature'"),
+        (
+            lambda d: {k: v for k, v in d.items() if k != "signature"},
+            "invalid specialization data: KeyError: 'signature'",
+        ),
         (lambda d: {**d, "constant_vals": [{"repr": "<odd>"}] * 3}, "compile-time value <odd> cannot be made"),
         (lambda d: {**d, "constant_vals": [16, {"jit_function": "no.such:fn"}, None]}, "no.such:fn cannot be found"),
     ],
@@ -196,7 +199,7 @@ def test_data_that_cannot_be_preloaded(change, error) -> None:
     with pytest.raises(RuntimeError, match=error) as raised:
         fill.preload(json.dumps(change(data)))
     assert isinstance(raised.value, ArgumentError)
-    with pytest.raises(ArgumentError, match="this is no specialization data"):
+    with pytest.raises(ArgumentError, match="invalid specialization data"):
         fill.preload("not JSON")
 
 

@@ -211,7 +211,7 @@ def stages_hook_key(hook: Callable[..., Any]) -> tuple[Any, Any] | None:
     if not isinstance(found, tuple) or len(found) != 2:
         raise OptionError(
             "add_stages_inspection_hook must give a key and its hash when it is called without arguments, "
-            f"not {found!r}: kernels compiled with different stages are told apart by them"
+            f"not {found!r}: they distinguish kernels compiled with different stages"
         )
     return found
 

@@ -58,7 +58,9 @@ class Replacements:
         elif named:
             path = Path(named)
             if not path.is_file() or path.suffix[1:] not in stages:
-                raise SourceError(f"ir_override={named!r} is no file of a stage; there are: {', '.join(stages)}")
+                raise SourceError(
+                    f"ir_override={named!r} is not a file of a stage; the stages are: {', '.join(stages)}"
+                )
             self.files = {path.suffix[1:]: path}
         self.key = "".join(f"{s}:{sha256(_read(path)).hexdigest()}," for s, path in self.files.items())
 

@@ -97,10 +97,10 @@ def element_name(dtype: Any) -> str:
     if found is not None:
         return found
     if getattr(dtype, "byteorder", "=") == ">":
-        raise ArgumentError(f"elements in foreign byte order ({dtype!r}) cannot be used by kernels")
+        raise ArgumentError(f"unsupported byte order of elements ({dtype!r})")
     text = str(getattr(dtype, "name", dtype)).rsplit(".", 1)[-1].removeprefix("*")
     if text not in _NAMES:
-        raise ArgumentError(f"kernels know no elements of type {dtype}")
+        raise ArgumentError(f"unsupported element type {dtype}")
     _known[dtype] = _NAMES[text]
     return _NAMES[text]
 
@@ -334,7 +334,7 @@ def _interface_element(interface: Any) -> str:
     typestr = interface["typestr"]
     name = _TYPESTR.get(typestr[1:])
     if name is None or (typestr[0] == ">" and name[-1] != "8"):
-        raise ArgumentError(f"kernels know no elements of type {typestr!r} (from an array interface)")
+        raise ArgumentError(f"unsupported element type {typestr!r} of an array interface")
     return name
 
 
@@ -394,7 +394,7 @@ def _from_dlpack(value: Any) -> ArrayInfo:
     tensor, capsule, device = _dl_tensor(value)
     name = f"{_DL_CODES.get(tensor.code, '?')}{1 if tensor.code == 6 else tensor.bits}"
     if tensor.lanes != 1 or name not in _NAMES:
-        raise ArgumentError(f"kernels know no elements of DLPack type ({tensor.code}, {tensor.bits}, {tensor.lanes})")
+        raise ArgumentError(f"unsupported DLPack element type ({tensor.code}, {tensor.bits}, {tensor.lanes})")
     return ArrayInfo(name, tensor.data + tensor.byte_offset, (value, capsule), device)
 
 

@@ -465,7 +465,7 @@ def _parameters(fn: Any, decorator: str) -> Sequence[str]:
     names: Sequence[str] | None = getattr(fn, "arg_names", None)
     if names is None:
         raise AutotunerError(
-            f"{decorator} stands above a kernel, and {getattr(fn, '__name__', repr(fn))} is none\n"
+            f"{decorator} decorates a kernel; {getattr(fn, '__name__', repr(fn))} is not a kernel\n"
             f"hint: write @{decorator}(...) first, and @jit below it, next to the function"
         )
     return names

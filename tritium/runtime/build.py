@@ -99,7 +99,7 @@ class _Build:
 def _load(name: str, path: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise BuildError(f"{path} is no module of Python's")
+        raise BuildError(f"{path} is not a Python module")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -135,7 +135,7 @@ def _from_file(source: str, name: str, options: Sequence[Any], load: bool) -> An
     path = Path(source).resolve()
     language = _SUFFIXES.get(path.suffix)
     if language is None:
-        raise BuildError(f"{path.name} is no source of C or C++: its name ends in {', '.join(_SUFFIXES)}")
+        raise BuildError(f"{path.name} is not a C or C++ source file: the suffixes are {', '.join(_SUFFIXES)}")
     return _library(read_regular(path), str(path), _build(name, language, options), load)
 
 

@@ -256,8 +256,8 @@ class EmulatedLauncher:
         if high - low >= _EVERYTHING:
             if memory.holding(describe(value).address) is None:  # type: ignore[union-attr]
                 raise ArgumentError(
-                    f"argument {name!r} is only an address: the emulator must know how far its memory goes\n"
-                    "hint: pass an array, or make it known with `driver.active.reach(array)`"
+                    f"argument {name!r} is only an address of memory of unknown size\n"
+                    "hint: pass an array, or register it with `driver.active.reach(array)`"
                 )
         elif high > low:
             writable = getattr(getattr(value, "flags", None), "writeable", True)

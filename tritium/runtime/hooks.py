@@ -178,7 +178,7 @@ def pairs_of_data(function: SourceFunction, text: str, target: Any) -> tuple[lis
         aligned = {tuple(path) for path in data["attrs_keys"]}
         name, stated = data["name"], data["target"]
     except (ValueError, KeyError, TypeError) as error:
-        raise PreloadError(f"this is no specialization data: {type(error).__name__}: {error}") from None
+        raise PreloadError(f"invalid specialization data: {type(error).__name__}: {error}") from None
     if name != full_name(function):
         raise PreloadError(f"Specialization data is for {name}, and cannot be preloaded for {full_name(function)}")
     if stated != make_backend(target).describe()._asdict():

@@ -263,7 +263,7 @@ class _Found(NamedTuple):
             raise ArgumentError(f"argument {name!r}: the kernel was compiled for an array, not a {cls}")
         if not info.address and stands_for_tensor(info.owner):
             raise ArgumentError(
-                f"argument {name!r}: a {type(info.owner).__name__} only stands for a tensor and has no memory\n"
+                f"argument {name!r}: a {type(info.owner).__name__} is a fake tensor without memory\n"
                 "hint: launch with the tensor itself (outside of tracing), or compile only, with warmup()"
             )
         self.values.append(self.layout.address(info, name, self.device))

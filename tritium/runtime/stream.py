@@ -26,6 +26,6 @@ def stream_handle(value: Any) -> int | None:
     if protocol is not None:
         return int((protocol() if callable(protocol) else protocol)[1])
     raise ArgumentError(
-        f"stream={value!r} is no stream\nhint: pass a handle as an integer, a stream of torch or CuPy, or an object "
+        f"stream={value!r} is not a stream\nhint: pass a handle as an integer, a stream of torch or CuPy, or an object "
         "with __cuda_stream__"
     )

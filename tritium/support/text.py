@@ -56,7 +56,9 @@ def unescape(body: str) -> str:
 
     def byte(m: re.Match[bytes]) -> bytes:
         if m[3] is not None:
-            raise ValueError("a backslash in a string stands before n, t, a quote, itself or two hex digits")
+            raise ValueError(
+                "invalid escape in a string: a backslash precedes n, t, a quote, a backslash or two hex digits"
+            )
         return bytes([int(m[1], 16)]) if m[1] else _NAMED_ESCAPES[m[2]]
 
     return _escape.sub(byte, encode(body)).decode(errors="surrogateescape")

@@ -48,7 +48,7 @@ class DirectCalls:
         kernel = self._launcher.kernel
         if unknown:
             names = ", ".join(map(repr, sorted(unknown)))
-            raise ArgumentError(f"{kernel.name}: a compiled kernel takes no keyword but stream, not {names}")
+            raise ArgumentError(f"{kernel.name}: the only keyword of a compiled kernel is stream, not {names}")
         handle = stream_handle(stream)
         enter, leave = settings.runtime.launch_enter_hook, settings.runtime.launch_exit_hook
         if not (enter or leave):
