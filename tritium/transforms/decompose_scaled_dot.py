@@ -50,6 +50,7 @@ from ..ir import (
     pass_on,
 )
 from ..support.dataclasses import dataclass
+from .dialect_conversion import ConversionTarget, apply_partial_conversion, converts
 from .rules.constants import constant_attr
 
 __all__ = ["ScaledDotOptions", "decompose_scaled_dot"]
@@ -67,14 +68,24 @@ class ScaledDotOptions:
 @pass_on("function")
 def decompose_scaled_dot(op: Operation, options: ScaledDotOptions = ScaledDotOptions()) -> bool:
     """Decompose the scaled dots of a function, or of all functions of a module."""
-    found = [d for func in functions_of(op) for d in func.walk() if d.__class__ is tt.DotScaled]
-    for dot in found:
-        _decompose(dot, options)
-    count("dots decomposed", len(found))
-    return bool(found)
+    decomposed = 0
+
+    @converts(tt.DotScaled)
+    def decompose(dot: Any, operands: list[Value], builder: Builder) -> Value:
+        nonlocal decomposed
+        decomposed += 1
+        return _decomposed(dot, options)
+
+    target = ConversionTarget(illegal=[tt.DotScaled])
+    for func in functions_of(op):
+        if any(inner.__class__ is tt.DotScaled for inner in func.walk()):
+            apply_partial_conversion(func, target, [decompose])
+    count("dots decomposed", decomposed)
+    return decomposed > 0
 
 
-def _decompose(dot: Any, options: ScaledDotOptions) -> None:
+def _decomposed(dot: Any, options: ScaledDotOptions) -> Value:
+    """The result of a scaled dot, by operations before it."""
     multiplied, precision = _multiplied(dot, options)
     b = _Writer(dot, multiplied, dot.a_elem_type)
     lhs = b.elements(dot.a, dot.a_elem_type, along_rows=not dot.lhs_k_pack)
@@ -94,7 +105,7 @@ def _decompose(dot: Any, options: ScaledDotOptions) -> None:
     if dot.c.type.element is not f32:
         result = b.add(arith.TruncF(result, out=dot.c.type))
     result.hint = dot.d.hint
-    dot.replace_with([result])
+    return result  # type: ignore[no-any-return]
 
 
 def _multiplied(dot: Any, options: ScaledDotOptions) -> tuple[FloatType, tt.InputPrecision]:
