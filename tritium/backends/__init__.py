@@ -1,4 +1,4 @@
-"""Targets: what the hardware has, which options a kernel takes, and the table of stages to machine code.
+"""Targets: hardware properties, kernel options, and the table of stages to machine code.
 
 One folder a backend (``cpu``, ``nvidia``, ``amd``); none of them imports another, and only they may import
 llvmlite.

@@ -1,4 +1,4 @@
-"""What a backend offers to the compiler. One backend a target family; none knows another.
+"""The interface of a backend to the compiler, one per target family; backends are independent.
 
 A backend turns a TTIR module into machine code by a table of stages, and loads machine code into the process.
 Third parties add theirs through the entry point group `tritium.backends`.
@@ -95,11 +95,11 @@ class BaseBackend(ABC):
         """All that decides what code comes out besides source and options: target, versions of tools."""
 
     def versions(self) -> dict[str, str]:
-        """What makes the code, by name: the versions of tools and libraries that `hash` has in it."""
+        """The versions of tools and libraries that are part of `hash`, by name."""
         return {}
 
     def keeps_places(self, options: Any) -> bool:
-        """Do files and lines of the source stand in the code? Then a kernel that was moved is compiled anew."""
+        """Whether the code contains source locations: then a kernel that was moved is recompiled."""
         return True
 
     @abstractmethod
@@ -129,20 +129,20 @@ class BaseBackend(ABC):
         return GPUTarget(self.target.backend, self.target.arch, getattr(self.target, "warp_size", 1))
 
     def text_of(self, value: Any) -> str | bytes:
-        """What is kept of a stage: bytes as they are, texts and modules as text."""
+        """The serialized form of a stage: bytes as they are, texts and modules as text."""
         return value if isinstance(value, bytes) else str(value)
 
     def extra_texts(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
-        """What a kernel's `asm` gives besides stages, when it is asked for: name -> function of the stages."""
+        """Artifacts in a kernel's `asm` beside stages, made on demand: name -> function of the stages."""
         return {}
 
     def inspect(self, asm: Mapping[str, Any], metadata: Mapping[str, Any], launch: Any = None) -> Any:
-        """What a compiled kernel needs and does (with the roofline bound of a `roofline.Launch`); BackendError where
-        nothing here can tell."""
+        """The inspection of a compiled kernel (with the roofline bound of a `roofline.Launch`); BackendError if
+        unsupported."""
         raise BackendError(f"kernels for {self.describe().backend} cannot be inspected, only those for cuda and cpu")
 
     def listing(self, asm: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
-        """The machine code between the lines of the source; BackendError where nothing here can tell."""
+        """The machine code interleaved with source lines; BackendError if unsupported."""
         raise BackendError(f"machine code for {self.describe().backend} cannot be listed, only that for cuda and cpu")
 
     def located_options(self) -> dict[str, Any]:
@@ -166,17 +166,17 @@ class BaseBackend(ABC):
 
     @staticmethod
     def parse_attr(desc: str) -> list[list[Any]]:
-        """What the letters of a specialization say of an argument: D, that it is a multiple of 16."""
+        """The meaning of a specialization's letters: D, divisible by 16."""
         return [["tt.divisibility", 16]] if "D" in desc else []
 
     @staticmethod
     def get_int_specialization(arg: int, **kwargs: Any) -> str:
-        """What launches find out about an integer: "D" for a multiple of 16, where `align` asks for it."""
+        """The specialization of an integer: "D" for a multiple of 16, where `align` asks for it."""
         return "D" if kwargs.get("align", False) and arg % 16 == 0 else ""
 
     @staticmethod
     def get_tensor_specialization(arg: Any, **kwargs: Any) -> str:
-        """What launches find out about an array: "D" for an address that is a multiple of 16, where `align` asks."""
+        """The specialization of an array: "D" for an address that is a multiple of 16, where `align` asks."""
         return "D" if kwargs.get("align", False) and arg.data_ptr() % 16 == 0 else ""
 
     def load_dialects(self, context: Any) -> None:  # noqa: B027
@@ -187,11 +187,11 @@ class BaseBackend(ABC):
         return {}
 
     def get_codegen_implementation(self, options: Any) -> dict[str, Any]:
-        """Functions that the frontend asks the target for."""
+        """Functions of the target for the frontend."""
         return {}
 
     def pack_metadata(self, metadata: Any) -> tuple[int, ...]:
-        """What launch hooks of Triton expect."""
+        """The interface of Triton's launch hooks."""
         return (metadata.num_warps, metadata.num_ctas, metadata.shared)
 
 

@@ -1,4 +1,4 @@
-"""What a device is to those who write one, by Triton's names: `DriverBase`, and how descriptors are passed to kernels.
+"""The device interface for drivers, by Triton's names: `DriverBase`, and how descriptors are passed to kernels.
 
 Tritium's own drivers (`runtime.cpu_driver.CPUDriver`, `runtime.cuda.CUDADriver`) count as such. Their launchers pack
 descriptors themselves; `expand_signature` and `wrap_handle_tensordesc_impl` are for launchers of other makers.
@@ -36,10 +36,10 @@ class Benchmarker(Protocol):
 
 
 class DriverBase(ABC):
-    """A device that kernels are launched on; `driver.set_active` takes one."""
+    """A device for kernel launches, for `driver.set_active`."""
 
     checks: frozenset[str] = frozenset()
-    """What this device checks in every launch by itself: modes of `instrumentation_mode`, and "bounds"."""
+    """The checks of this device in every launch: modes of `instrumentation_mode`, and "bounds"."""
 
     @classmethod
     @abstractmethod
@@ -60,7 +60,7 @@ class DriverBase(ABC):
 
     @abstractmethod
     def get_benchmarker(self) -> Benchmarker:
-        """What times kernels on this device."""
+        """The timer of kernels on this device."""
 
     def allocate_default_profile_scratch(self, size: int, alignment: int, stream: Any) -> Any:
         """Memory for a profiler's records; NotImplementedError where a driver has none."""
@@ -108,7 +108,7 @@ def _is_descriptor(ty: Any) -> bool:
 
 
 def _words(ty: str, mapped: bool, map_type: str) -> list[str]:
-    """What is passed for one descriptor: a map, or all that it says; and shape and strides once more."""
+    """The arguments of one descriptor: a tensor map, or its fields; then shape and strides."""
     found = _DESCRIPTOR.match(ty)
     if found is None:
         raise DescriptorTypeError(f"this is no type of a tensor descriptor: {ty}")

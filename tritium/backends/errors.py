@@ -1,4 +1,4 @@
-"""What backends refuse. Scripts that tune kernels catch these by name."""
+"""Errors of backends. Autotuning scripts catch these by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["BackendError", "OutOfResources", "PTXASError", "ToolMissing", "stage
 
 
 class BackendError(RuntimeError):
-    """LLVM, an assembler, the loader or the thread pool refused something; the message says what and where."""
+    """LLVM, an assembler, the loader or the thread pool failed; the message has the details."""
 
 
 def stage_of(asm: Mapping[str, Any], name: str) -> Any:
@@ -51,4 +51,4 @@ class PTXASError(TritiumError):
 
 
 class ToolMissing(PTXASError):
-    """A program or library of NVIDIA's that is needed is not installed; the message says how to get it."""
+    """A required program or library of NVIDIA is not installed; the message explains how to install it."""

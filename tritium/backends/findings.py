@@ -1,4 +1,4 @@
-"""What an inspection warns of, in one form for all targets."""
+"""Performance findings, in one form for all targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the GPU backends have in common for as long as their stages end at `ttir`."""
+"""Common parts of GPU backends whose stages end at `ttir`."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ BOUNDS = "bounds"
 """The check of accesses outside of arrays: `sanitize=True`, `runtime.sanitize`, `compilation.enable_asan`."""
 
 EMULATED = frozenset(("consan", BOUNDS))
-"""What the emulator checks in every launch."""
+"""The checks of the emulator in every launch."""
 
 
 def mode_names(text: str) -> list[str]:
@@ -54,7 +54,7 @@ def split_modes(text: str, checked: Collection[str]) -> tuple[str, str]:
 
 
 def instrumented(given: Mapping[str, Any], built: Collection[str], target: str) -> dict[str, Any]:
-    """The options that follow from the instrumentation that is asked for: `debug` where checks are assertions.
+    """The options that follow from the requested instrumentation: `debug` where checks are assertions.
 
     `built` are the modes that are built for `target`; OptionError for any other, and for options of `fpsan`.
     """

@@ -146,7 +146,7 @@ def _unlock(binding: Any) -> None:
 
 @dataclass(frozen=True)
 class Machine:
-    """What a target machine is made from; `level` is how hard instruction selection tries (0 to 3)."""
+    """The parameters of an LLVM target machine; `level` is that of instruction selection (0 to 3)."""
 
     triple: str
     cpu: str
@@ -204,7 +204,7 @@ def read(text: str, machine: Machine) -> Any:
 
 
 def run_passes(manager: Any, module: Any, builder: Any) -> None:
-    """Run a pass manager over a module, telling times where that is asked for, and free it and its builder."""
+    """Run a pass manager over a module, with timing if requested, and free it and its builder."""
     _run(manager, "LLVMPY_DisposeNewModulePassManger", module, builder)
 
 
@@ -231,7 +231,7 @@ def _run(manager: Any, freed_by: str, unit: Any, builder: Any) -> None:
 
 
 def dump(when: str, module: Any) -> None:
-    """Print the module to stderr, if that is asked for."""
+    """Print the module to stderr, if requested."""
     if compilation.dump_llvm:
         print(f"; -----// LLVM IR Dump {when} its passes //----- //\n{module}", file=sys.stderr, flush=True)
 

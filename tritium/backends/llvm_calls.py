@@ -92,7 +92,7 @@ INTERNAL = 8  # the linkage, in LLVM's C interface
 
 
 def load() -> Any:
-    """What stands for `llvmlite.binding`: calls of its library, or the package itself."""
+    """The interface of `llvmlite.binding`: direct calls of its library, or the package itself."""
     folder = _folder()
     name = "libllvmlite.dylib" if sys.platform == "darwin" else "libllvmlite.so"
     path = os.path.join(folder, "binding", name)
@@ -117,7 +117,7 @@ def _folder() -> str:
 
 
 def _release(folder: str) -> str:
-    """The version that stands in llvmlite's `_version.py`."""
+    """The version in llvmlite's `_version.py`."""
     try:
         with open(os.path.join(folder, "_version.py"), encoding="utf-8") as file:
             text = file.read()
@@ -155,7 +155,7 @@ class _Object:
             self.close()
 
     def _text(self, entry: str, *arguments: Any) -> str:
-        """What an entry leaves as a text."""
+        """The text of an entry."""
         with _Text(self._capi) as text:
             getattr(self._capi, entry)(*arguments, text.out)
             return text.value
@@ -443,7 +443,7 @@ class LLVM:
         return _Tuning(self._capi, speed_level)
 
     def create_pass_builder(self, machine: Any, tuning: _Tuning) -> _PassBuilder:
-        """What makes pipelines, with the costs of a machine or none."""
+        """A pass builder, with or without a target machine's cost model."""
         return _PassBuilder(self._capi, machine, tuning)
 
     def create_new_module_pass_manager(self) -> _PassManager:

@@ -110,14 +110,14 @@ def check_names(options: Any, **values: Any) -> None:
 
 
 def check_instrumentation(given: Mapping[str, Any], built: Collection[str], target: str) -> dict[str, Any]:
-    """See `instrumentation.instrumented`; nothing where no instrumentation is asked for."""
+    """See `instrumentation.instrumented`; a no-op without instrumentation."""
     if not given.get("instrumentation_mode") and not given.get("fpsan_homomorphic_casts"):
         return {}
     return _instrumentation.instrumented(given, built, target)  # type: ignore[no-any-return]
 
 
 def builds_mode(options: Any, mode: str) -> bool:
-    """Whether a mode of `instrumentation_mode` is asked for."""
+    """Whether a mode of `instrumentation_mode` is enabled."""
     text = options.instrumentation_mode
     return bool(text) and mode in _instrumentation.mode_names(text)
 

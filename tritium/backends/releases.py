@@ -1,4 +1,4 @@
-"""Which LLVM makes the code, without importing it: part of every cache key, so it is asked in every process."""
+"""The LLVM version, without importing llvmlite: it is part of every cache key, in every process."""
 
 from __future__ import annotations
 

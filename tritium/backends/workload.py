@@ -249,7 +249,7 @@ class _Walk:
             block = self.next_block(block.last)
 
     def next_block(self, op: Any) -> Block | None:
-        """Where a block's last operation goes."""
+        """The successor of a terminator."""
         if isinstance(op, cf.Br):
             return op.successors[0]  # type: ignore[no-any-return]
         if isinstance(op, cf.CondBr):
@@ -274,7 +274,7 @@ class _Walk:
                 self.evaluate(op)
 
     def count(self, op: Operation, times: int) -> None:
-        """What one operation does."""
+        """Count one operation."""
         cost = _COSTS.get(op.__class__)
         if cost is not None:
             for what, kind, number in cost(op):

@@ -1,4 +1,4 @@
-"""What programs mean: IR and kernels are run here on NumPy arrays, one operation after the other.
+"""The interpreter: runs IR and kernels on NumPy arrays, operation by operation.
 
 `run(module, grid, args)` runs IR of any stage up to `ttgir` (`evaluator`); what each operation means stands in
 `operations`, `tiles`, `buffers`, `copies` and `specialized`. `Launch` (`kernels`) runs the Python function of a kernel

@@ -1,4 +1,4 @@
-"""The evaluator's buffers in shared memory: arrays, and views of them. Layouts tell nothing of the values in them."""
+"""The evaluator's buffers in shared memory: arrays, and views of them. Layouts do not affect their values."""
 
 from __future__ import annotations
 

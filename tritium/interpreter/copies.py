@@ -22,7 +22,8 @@ Copy = Callable[[], None]
 
 @dataclass
 class Copies:
-    """What one program has begun to copy: closed groups, oldest first, the open one, those of barriers, and stores."""
+    """The asynchronous copies of a program: committed groups, oldest first, the open group, those of barriers, and
+    stores."""
 
     groups: list[list[Copy]] = field(default_factory=list)
     open: list[Copy] = field(default_factory=list)
@@ -208,7 +209,7 @@ meaning("ttng.async_tma_scatter")(_out_of_shared("tt.descriptor_scatter"))
 
 @meaning("ttng.async_tma_store_wait")
 def _wait_for_stores(ev: Any, op: Any) -> None:
-    """Done no sooner than somebody waits: a buffer that is written before that is conspicuous."""
+    """Executed only at a wait, so that an earlier write to the buffer shows."""
     stores = copies_of(ev).stores
     while len(stores) > op.pendings:
         stores.pop(0)()

@@ -1,4 +1,4 @@
-"""What a tile program means: it is run here on NumPy arrays, one operation after the other, program by program.
+"""The evaluator of tile programs: runs them on NumPy arrays, operation by operation, program by program.
 
     run(module, grid=(4,), args=[x, y, out, n])
 
@@ -104,7 +104,7 @@ class Evaluator:
     masked_zeros: bool = False
 
     def masked(self, ty: Type) -> Any:
-        """What a lane of a load of `ty` reads that is masked off, and has no `other`."""
+        """The value of masked-off lanes of a load of `ty` without `other`."""
         return np.zeros((), dtype_of(ty)) if self.masked_zeros else undefined(ty)
 
     def function(self, name: str) -> Any:
@@ -162,7 +162,7 @@ class Evaluator:
 
 
 def meaning_of_interface(op: Operation) -> Callable[..., Any] | None:
-    """What an operation means that has no entry in the table: loops, region branches and what ends their regions."""
+    """The evaluation of operations without an entry in the table: loops, region branches and terminators."""
     if isinstance(op, CountedLoop):
         return _counted_loop
     if isinstance(op, RegionBranch):
@@ -208,7 +208,7 @@ def _region_branch(ev: Evaluator, op: RegionBranch, env: dict[Value, Any], *oper
 
 @dataclass(frozen=True)
 class Token:
-    """Stands for an asynchronous operation; says nothing itself."""
+    """A placeholder of an asynchronous operation."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ __all__ = ["InterpreterBuilder", "InterpreterOptions"]
 
 @dataclass(frozen=True)
 class InterpreterOptions:
-    """What a kernel may use that is interpreted: everything that some target has."""
+    """The capabilities of the interpreter: those of all targets."""
 
     extern_libs: dict[str, str] | None = None
     debug: bool = False
@@ -337,7 +337,7 @@ class InterpreterBuilder(MemoryOperations):
     def create_extern_elementwise(
         self, libName: str, libPath: str, symbol: str, argList: Sequence[TensorHandle], retType: dtype, isPure: bool
     ) -> TensorHandle:
-        """The function `symbol` of libdevice per element. UndefinedError for those whose meaning is not known."""
+        """The function `symbol` of libdevice per element. UndefinedError for unknown functions."""
         result = TensorType(argList[0].data.shape, retType.scalar.to_ir())
         op = tt.ExternElementwise([held(a) for a in argList], libName, libPath, symbol, isPure, result=result)
         return self.evaluate(op, retType)

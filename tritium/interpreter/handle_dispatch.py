@@ -321,7 +321,7 @@ METHODS: dict[str, Method] = {
 
 
 def _int_to_ptr(b: InterpreterBuilder, op: Any) -> Any:
-    """What a program says is an address may be one of any memory of this process."""
+    """Addresses in a program may be of any memory of this process."""
     handle = _handle(op.operands[0])
     if isinstance(handle, TensorHandle):
         b.memory.open(handle.data.astype("int64"))

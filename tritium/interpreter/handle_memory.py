@@ -209,7 +209,7 @@ def _rows(x_offsets: TensorHandle) -> list[TensorHandle]:
 
 
 def _padding(ptrs: TensorHandle, option: Any) -> TensorHandle:
-    """What is read out of bounds."""
+    """The value of out-of-bounds reads."""
     element = pointee(ptrs.dtype)
     nan = option == tt.PaddingOption.pad_nan and element.is_floating()
     filler = encode(np.array(np.nan), element.to_ir()) if nan else np.zeros((), numpy_dtype(element))

@@ -43,7 +43,7 @@ class _Unit(InterpreterUnit):
 
 
 class _Threads(threading.local):
-    """What each thread computes with: a region is built in one place at a time."""
+    """Per-thread state: a region is built by one thread at a time."""
 
     def __init__(self, target: InterpreterBuilder) -> None:
         self.unit = _Unit(target)
@@ -88,7 +88,7 @@ def _function(fn: FunctionType) -> SourceFunction:
 
 
 def raised(value: Any) -> Any:
-    """What the semantics return as Python sees it: IR values become handles, compile-time values what they hold."""
+    """Convert results of the semantics for Python: IR values become handles, constexprs their values."""
     kind = value.__class__
     if kind is tensor:
         handle = value.handle

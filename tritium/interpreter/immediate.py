@@ -40,7 +40,7 @@ class Computed(Value):
 
 
 class Known(dict[Value, Any]):
-    """What the values of a region are; those from outside of it are computed."""
+    """The values of a region; those from outside are computed."""
 
     def __missing__(self, value: Value) -> Any:
         return value.data  # type: ignore[attr-defined]

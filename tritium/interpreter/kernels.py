@@ -85,7 +85,7 @@ class _Visitor(Visitor):
 
 
 def shown(value: Any) -> Any:
-    """What `print` and f-strings see of a value: a NumPy array, a Python number for a scalar."""
+    """The value for `print` and f-strings: a NumPy array, or a Python number for a scalar."""
     if value.__class__ is tensor:
         data = np.asarray(value.handle.data)
         data = data.view(f"u{data.itemsize}") if value.dtype.is_int_unsigned() and data.dtype.kind == "i" else data
@@ -120,7 +120,7 @@ _OWN = {ast.Call: _print, ast.JoinedStr: _f_string}
 
 
 class Frame:
-    """What the rewritten function of one call asks: each method takes the number of a part, and `locals()`."""
+    """The callbacks of the rewritten function of one call: each takes the index of a part, and `locals()`."""
 
     __slots__ = ("parts", "visitor")
 
@@ -155,7 +155,7 @@ class Frame:
         return bool(condition.handle.data) if known is None else known
 
     def assigned(self, number: int, name: str) -> Any:
-        """What the expression that was asked for last assigned to a name."""
+        """The value that the last evaluated expression assigned to a name."""
         return self.visitor.env[name]
 
     def manager(self, number: int, names: dict[str, Any]) -> Any:
@@ -163,7 +163,7 @@ class Frame:
         return self.value(number, names)
 
     def iterate(self, number: int, names: dict[str, Any]) -> Iterator[Any]:
-        """What the targets of a `for` statement become, step by step."""
+        """The successive values of the targets of a `for` statement."""
         node = self._enter(number, names).node
         items = self._in_line(number, lambda: self._items(iterator_of(self.visitor, node.iter)))
         if isinstance(node.target, ast.Name):
@@ -206,7 +206,7 @@ def _stored(target: ast.AST) -> Iterator[str]:
 
 
 class Unit(CompilationUnit):
-    """What the calls of a launch share. Functions of the user are run in Python, those of the language evaluated."""
+    """State shared by the calls of a launch. User functions run in Python, functions of the language are evaluated."""
 
     def __init__(self, options: Any, evaluator: Evaluator, builder: ImmediateBuilder | None = None) -> None:
         super().__init__(options)

@@ -76,7 +76,7 @@ _DEVICE: dict[str, Callable[..., Any]] = {
 
 
 def library_function(libname: str, symbol: str) -> Callable[..., Any] | None:
-    """What a library function computes, on arrays of fp64; None for one that is not known here."""
+    """A library function on arrays of fp64; None if unknown."""
     if libname == "tritium":
         return LIBRARY[symbol]
     name = symbol.removeprefix("__nv_")

@@ -154,7 +154,7 @@ class Memory:
         return result
 
     def store(self, addresses: np.ndarray, value: np.ndarray, mask: np.ndarray | None, ty: Type) -> None:
-        """Write elements of type `ty` at `addresses` where `mask`; of lanes with one address the last one stays."""
+        """Write elements of type `ty` at `addresses` where `mask`; of lanes with one address the last one wins."""
         size = byte_size(ty)
         active, wanted = self.lanes(addresses, mask, ty, "store")
         bits = encode(np.broadcast_to(value, addresses.shape), ty).reshape(-1)[active]

@@ -35,7 +35,7 @@ def dtype_of(ty: Type) -> np.dtype:
 
 
 def byte_size(ty: Type) -> int:
-    """Bytes that one element takes in memory."""
+    """The size of an element in memory in bytes."""
     element = element_type(ty)
     if isinstance(element, tt.PointerType):
         return 8
@@ -83,7 +83,7 @@ def decode(bits: np.ndarray, ty: Type) -> np.ndarray:
 
 
 def within(array: np.ndarray, ty: Type) -> np.ndarray:
-    """What is converted to `ty`: 8-bit floats get no number beyond the largest, on all targets, and no infinity."""
+    """The input of a conversion to `ty`: 8-bit floats are clamped to the largest finite number on all targets."""
     element = element_type(ty)
     if not isinstance(element, FloatType) or element.width != 8:
         return array

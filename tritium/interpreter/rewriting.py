@@ -96,7 +96,7 @@ class _Rewriter:
         return [new for s in statements for new in self.statement(s)]
 
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
-        """What stands in place of one statement."""
+        """The replacement of one statement."""
         if isinstance(node, _AS_THEY_ARE) or _stops(node):
             return [node]
         rewrite = _COMPOUND.get(type(node))
@@ -116,7 +116,7 @@ class _Rewriter:
         return ast.Return(None if node.value is None else self.ask("value", node.value))
 
     def branch(self, node: ast.If) -> ast.stmt:
-        """`if`, whose condition is a number by now."""
+        """`if` with a constant condition."""
         return ast.If(self.condition(node.test), self.suite(node.body), self.suite(node.orelse))
 
     def repeat(self, node: ast.While) -> ast.stmt:
@@ -138,7 +138,7 @@ class _Rewriter:
         return ast.fix_missing_locations(ast.copy_location(first, test))
 
     def loop(self, node: ast.For) -> ast.stmt:
-        """`for`, over numbers or elements that the frame hands out as values of the language."""
+        """`for`, over numbers or elements that become values of the language."""
         asked = self.ask("iterate", node)
         target = _targets(assigned_names(node.target), node.target)
         return ast.For(target, asked, self.suite(node.body), self.suite(node.orelse))

@@ -17,7 +17,7 @@ from .meanings import meaning
 
 
 class Warps:
-    """The default region and the partitions of one `ttg.warp_specialize`, by number; `turn` is whose turn it is."""
+    """The default region and the partitions of one `ttg.warp_specialize`, by index; `turn` is the running one."""
 
     def __init__(self, count: int) -> None:
         self.changed = threading.Condition()

@@ -105,7 +105,7 @@ def _address(ev: Any, op: Any, x: Any) -> Any:
 
 @meaning("tt.int_to_ptr")
 def _pointer(ev: Any, op: Any, x: Any) -> Any:
-    """What the program says is an address may be one of any memory of this process."""
+    """Addresses in a program may be of any memory of this process."""
     ev.memory.open(np.asarray(x))
     return x
 
@@ -314,7 +314,7 @@ def _dot(ev: Any, op: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 def _combine(ev: Any, op: Any, env: Any, left: list[Any], right: list[Any]) -> list[Any]:
-    """What the region makes of two lists of elements; most regions are one operation, which is asked at once."""
+    """Apply the region to two lists of elements; a region of one operation is evaluated directly."""
     block = op.regions[0].blocks[0]
     only = block.first
     if only.next is block.last and not only.regions and list(block.last.operands) == only.results:

@@ -1,4 +1,4 @@
-"""What a session has recorded so far, by phase: read it, advance to the next phase, clear it.
+"""The data of a session, by phase: read it, advance to the next phase, clear it.
 
 A session begins in phase 0. Read a phase after `deactivate(session, flushing=True)`, or once it is complete.
 """

@@ -64,7 +64,7 @@ class FrameNode:
 
     @property
     def key(self) -> tuple[tuple[str, str], ...]:
-        """What tells frames of one parent apart, and orders them."""
+        """The key of a frame among the children of its parent, and their order."""
         return tuple(sorted((k, str(v)) for k, v in self.frame.items()))
 
     def walk(self) -> Iterator[FrameNode]:

@@ -1,4 +1,4 @@
-"""What is recorded of one run of a kernel."""
+"""The record of one run of a kernel."""
 
 from __future__ import annotations
 

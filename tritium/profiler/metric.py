@@ -26,7 +26,7 @@ def set_metric_kernels() -> None:
 
 
 def transform_tensor_metrics(metrics: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The metrics whose values the host has, and tensors of devices, copied in their streams.
+    """The metrics with values on the host, and device tensors, copied in their streams.
 
     `flops`, `flops8` to `flops64` are floats and `bytes` is an int. Of other tensors, those of floating-point elements
     are floats, the others ints.

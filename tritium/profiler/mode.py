@@ -35,13 +35,13 @@ class _Named(Enum):
 
 
 class MetricType(_Named):
-    """What instrumentation records."""
+    """The kinds of instrumentation records."""
 
     CYCLE = "cycle"
 
 
 class BufferStrategy(_Named):
-    """What happens when a buffer is full."""
+    """The policy for a full buffer."""
 
     CIRCULAR = "circular"
     FLUSH = "flush"
@@ -62,7 +62,7 @@ class SamplingStrategy(_Named):
 
 
 class Granularity(_Named):
-    """What records: a CTA, warps or warp groups, all of them or every n-th."""
+    """The recording units: CTAs, warps or warp groups, all of them or every n-th."""
 
     CTA = "cta"
     WARP = "warp"
@@ -124,7 +124,7 @@ class PCSampling(BaseMode):
 
 @dataclass(frozen=True)
 class InstrumentationMode(BaseMode):
-    """What instrumented kernels record, and where; values may be given by name."""
+    """The configuration of instrumented kernels; values may be given by name."""
 
     metric_type: Any = MetricType.CYCLE
     sampling_strategy: Any = SamplingStrategy.NONE

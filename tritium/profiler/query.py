@@ -184,14 +184,14 @@ class _Text:
         return there == list(words)
 
     def accept(self, *words: str) -> bool:
-        """The same, and go on behind them."""
+        """The same, and advance past them."""
         if not self.peek(*words):
             return False
         del self.tokens[: len(words)]
         return True
 
     def expect(self, word: str) -> None:
-        """Go on behind `word`, QueryError if it is not next."""
+        """Skip `word`; QueryError if it is not next."""
         if not self.accept(word):
             raise self.error(f"{word!r}")
 
@@ -202,7 +202,7 @@ class _Text:
         return self.tokens.pop(0)
 
     def error(self, wanted: str) -> QueryError:
-        """What is wrong at the next token."""
+        """The syntax error at the next token."""
         found = repr(self.tokens[0][1]) if self.tokens else "the end"
         return QueryError(f"a query needs {wanted} where there is {found}: {self.query!r}")
 

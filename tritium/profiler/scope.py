@@ -68,7 +68,7 @@ class scope(AbstractContextManager["scope"]):
             sessions.exit_scope(number)
 
     def _finish(self, number: int) -> None:
-        """What there is to record before the scope ends."""
+        """Flush pending records before the scope ends."""
 
     def __enter__(self) -> scope:
         self._enter_scope()

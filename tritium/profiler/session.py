@@ -54,7 +54,7 @@ class Session:
 
     @property
     def current(self) -> Data:
-        """What is recorded into now."""
+        """The current recording target."""
         return self.phases[self.phase]
 
     def frames(self) -> list[str]:
@@ -98,7 +98,7 @@ class Session:
 
 
 def _about(devices: Iterable[tuple[str, str]]) -> dict[str, dict[str, Any]]:
-    """What profiles say of devices, by type and number: clocks in kHz, the bus in bits."""
+    """The devices of a profile, by type and index: clocks in kHz, bus width in bits."""
     found: dict[str, dict[str, Any]] = {}
     for kind, number in sorted(devices):
         serving = driver.cpu if kind == "CPU" else driver.active

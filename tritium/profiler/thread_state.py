@@ -1,4 +1,4 @@
-"""What the profiler knows of each thread: its states, and the launches that are under way in it."""
+"""The profiler's state of each thread: scopes, and launches in progress."""
 
 from __future__ import annotations
 

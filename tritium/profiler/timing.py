@@ -89,7 +89,7 @@ class Timer:
 
     @propagating
     def leave(self, metadata: Any) -> None:
-        """The launch has returned. Launches that failed inside of it have not told, and are forgotten."""
+        """The launch has returned. Nested launches that failed have not returned, and are dropped."""
         launches = thread_state.launches
         while launches:
             launch = launches.pop()

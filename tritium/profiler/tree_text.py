@@ -14,7 +14,7 @@ _HOT = ((0.9, "31"), (0.5, "33"), (0.1, "32"))  # red, yellow, green: from this 
 
 
 class Row(NamedTuple):
-    """What is shown of a frame: its name, its values, and which of two profiles has it."""
+    """The display of a frame: its name, its values, and which of two profiles has it."""
 
     name: str
     values: Sequence[float]

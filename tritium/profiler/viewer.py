@@ -270,7 +270,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The command `proton-viewer`; exits with status 2 where it cannot do what it is told."""
+    """The command `proton-viewer`; exits with status 2 for invalid input."""
     parser = _parser()
     chosen = parser.parse_args(arguments)
     if chosen.include and chosen.exclude:

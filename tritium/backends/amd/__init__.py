@@ -1,4 +1,4 @@
-"""The AMD backend: what a GPU has, which options a kernel takes, and the stages that are there.
+"""The AMD backend: hardware properties, kernel options, and the implemented stages.
 
 The table of stages ends at `ttir` for now, as NVIDIA's does.
 

@@ -89,7 +89,7 @@ class HIPOptions:
 
     @property
     def native_descriptors(self) -> bool:
-        """Whether a descriptor that the host passes stays one, which the frontend asks."""
+        """Whether host descriptors are passed as descriptors; for the frontend."""
         return self.target.has_descriptors
 
     @property

@@ -1,4 +1,4 @@
-"""What an AMD GPU has, by the name of its architecture.
+"""Properties of AMD GPUs, by architecture.
 
 Sources: the instruction set references of CDNA 3, CDNA 4 and RDNA, and LLVM's user guide for AMDGPU targets.
 """
@@ -47,7 +47,7 @@ class HIPTarget:
 
     @property
     def base_arch(self) -> str:
-        """The architecture without a mode behind its name."""
+        """The architecture without a mode suffix."""
         return self.arch.removesuffix("-strict")
 
     @property

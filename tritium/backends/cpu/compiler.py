@@ -109,7 +109,7 @@ class CPUBackend(BaseBackend):
         return _inspection.get_listing(asm, metadata)  # type: ignore[no-any-return]
 
     def located_options(self) -> dict[str, Any]:
-        """Lines are left away unless somebody asks."""
+        """Line information is omitted unless requested."""
         return {"line_info": True}
 
     def describe(self) -> GPUTarget:

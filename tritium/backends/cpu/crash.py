@@ -1,4 +1,4 @@
-"""A word to people whose kernel made the process crash: on CPUs a kernel that leaves its arrays ends the program.
+"""A hint for users whose kernel crashed the process: on CPUs an out-of-bounds access ends the program.
 
 Where nobody else handles the signals of such an end, ours says how to find the access, and the process ends as it would
 have. The handler is machine code that calls what POSIX lets handlers call (`write`, `signal`).

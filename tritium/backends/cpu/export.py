@@ -76,7 +76,7 @@ def _check(metadata: Mapping[str, Any]) -> None:
 
 
 def site_messages(sites: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What is said where a program stops, by the number of the place."""
+    """The messages of traps, by site."""
     return [
         f"{site['file']}:{site['line']}: {site['kind']}: {site['details'].get('message', '')}".rstrip(": ")
         for site in sites

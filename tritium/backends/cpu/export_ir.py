@@ -1,4 +1,4 @@
-"""What an exported kernel has around it, as LLVM text: threads, errors, and functions that a C program calls.
+"""The LLVM text around an exported kernel: threads, errors, and the C interface.
 
 Every object contains a copy of the code, and all objects of a program share one pool: variables and exported functions
 are weak, so that the linker keeps one of each. Their names end with a hash of the pool's text, so that only copies that

@@ -1,4 +1,4 @@
-"""What a kernel for a CPU needs and does, read from its assembly text: vectors, spills, calls, loops.
+"""Static analysis of a CPU kernel's assembly: vectors, spills, calls, loops.
 
 kernel.inspect().widths         # {512: 84, 256: 0, 128: 3, 0: 41}: instructions by the width of their vectors
 """

@@ -21,7 +21,7 @@ Launcher = Callable[..., "bytes | None"]
 
 
 class _State(ctypes.Structure):
-    """What a launcher hands to native code; `cost`, `skip` and `backoff` belong to the pool (see `pool_ir`)."""
+    """The arguments of native code; `cost`, `skip` and `backoff` belong to the pool (see `pool_ir`)."""
 
     _fields_ = [
         ("kernel", ctypes.c_void_p),

@@ -106,7 +106,7 @@ def _lines(text: str, function: str) -> Iterator[Line]:
 
 
 def _split(raw: str) -> tuple[str, str]:
-    """An instruction and what is remarked behind it."""
+    """An instruction and the comment after it."""
     remark = _REMARK.search(raw)
     told = raw[: remark.start()] if remark else raw
     return " ".join(told.split()), remark[1] if remark else ""
@@ -126,7 +126,7 @@ def vector_bits(line: Line) -> int:
 
 
 def loops_of(code: Sequence[Line]) -> tuple[list[bool], list[Loop]]:
-    """For each instruction whether it stands in a loop, and the innermost loops."""
+    """For each instruction whether it is in a loop, and the innermost loops."""
     labels = {label: i for i, line in enumerate(code) for label in line.labels}
     spans = sorted({(labels[c.target], i + 1) for i, c in enumerate(code) if labels.get(c.target, i + 1) <= i})
     inside = [False] * len(code)
@@ -140,7 +140,7 @@ _FRAME = re.compile(r"sub[ql]? \$(\d+), %rsp|sub sp, sp, #(\d+)(?:, lsl #(12))?"
 
 
 def stack_of(code: Sequence[Line]) -> int:
-    """Bytes of the stack that a function takes beside saved registers."""
+    """The stack size of a function in bytes, without saved registers."""
     total = 0
     for line in code:
         found = _FRAME.fullmatch(line.text)

@@ -121,7 +121,7 @@ class CPUOptions:
 
     @property
     def enable_iisan(self) -> bool:
-        """Whether descriptors are checked for alignment, which the frontend asks."""
+        """Whether descriptors are checked for alignment; for the frontend."""
         return builds_mode(self, "iisan")
 
     def hash(self) -> str:

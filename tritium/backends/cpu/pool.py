@@ -101,7 +101,7 @@ def load_text(name: str, text: str, level: int = 0, key: str = "") -> LoadedObje
 
 
 def stored_text(name: str, key: str) -> LoadedObject | None:
-    """What `load_text` has kept on disk under this key; None if there is nothing."""
+    """The object that `load_text` has stored on disk under this key, or None."""
     code = read_record(_record(name, key, _pool_target()))
     return None if code is None else load_object(code)
 

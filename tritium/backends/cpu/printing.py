@@ -1,4 +1,4 @@
-"""`tl.device_print` and `print`: the callback that a kernel hands its tiles to, and how they are written.
+"""`tl.device_print` and `print`: the callback for a kernel's tiles, and their format.
 
 One line an element, as on a GPU: `pid (0, 0, 0) idx (3) x: 1.5`; or a text in whose fields the tiles stand, as Python's
 `print` has it. The lines of one call stay together.

@@ -24,7 +24,7 @@ __all__ = ["make_asm", "make_llir", "make_obj", "make_ttcir", "make_ttir"]
 
 
 def make_ttir(module: Any, metadata: dict[str, Any], options: CPUOptions) -> Any:
-    """The passes every target starts with; which arrays are stored to, surely or perhaps, goes into the metadata."""
+    """The passes every target starts with; the arguments that are (or may be) stored to go into the metadata."""
     run_pipeline(module, TTIR_PIPELINE, stage="ttir", verifier=verify)
     metadata["stored_arrays"], metadata["perhaps_stored_arrays"] = written_arguments(module)
     return module
@@ -59,7 +59,7 @@ def make_llir(module: Any, metadata: dict[str, Any], target: CPUTarget, options:
 
 
 def _without_folders(site: dict[str, Any]) -> dict[str, Any]:
-    """File names only: no path of this machine goes into the cache."""
+    """File names only, so that no path of this machine is in the cache."""
     site["file"] = os.path.basename(site["file"])
     for caller in site["details"].get("callers", ()):
         caller[0] = os.path.basename(caller[0])

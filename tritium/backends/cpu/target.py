@@ -1,4 +1,4 @@
-"""What a CPU has: a value that the compiler asks, and the names of machines to compile for.
+"""CPU targets: a value with their properties, and the names of machines.
 
 The host is described by LLVM's own detection. Importing llvmlite for that takes 50 ms, so the answer
 is kept on disk under a key made from the kernel's description of the processor; a process that only

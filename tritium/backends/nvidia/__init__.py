@@ -1,4 +1,4 @@
-"""The NVIDIA backend: what a GPU has, which options a kernel takes, and the stages from tiles to machine code.
+"""The NVIDIA backend: hardware properties, kernel options, and the stages from tiles to machine code.
 
 No GPU and no driver are needed to compile, only NVIDIA's assembler (`toolchain`) for the last stage:
 

@@ -54,7 +54,7 @@ _DOLLAR = pattern(r"\$(\$|\d+)?")
 
 
 def _names_operands(text: str, count: int) -> bool:
-    """Whether every `$` of the assembly is doubled, or stands before the number of one of `count` operands."""
+    """Whether every `$` of the assembly is escaped, or precedes the index of one of `count` operands."""
     return all(m[1] is not None and (m[1] == "$" or int(m[1]) < count) for m in _DOLLAR.finditer(text))
 
 

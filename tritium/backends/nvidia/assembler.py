@@ -200,7 +200,7 @@ class _Memory:
             os.set_inheritable(self._descriptor, False)
 
     def read(self) -> bytes:
-        """What has been written."""
+        """The contents."""
         return os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0)
 
     def close(self) -> None:
@@ -209,7 +209,7 @@ class _Memory:
 
 
 class _File:
-    """A file in a new folder that nobody else may look into (tempfile makes such, too, and takes 4 ms to import)."""
+    """A file in a new private folder (tempfile does the same, but takes 4 ms to import)."""
 
     def __init__(self) -> None:
         self._folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"tritium-{os.getpid()}-{os.urandom(8).hex()}")
@@ -221,7 +221,7 @@ class _File:
         return contextlib.nullcontext()
 
     def read(self) -> bytes:
-        """What has been written."""
+        """The contents."""
         with open(self.path, "rb") as f:
             return f.read()
 

@@ -30,7 +30,7 @@ _disassembler = LazyModule(".disassembler", __package__)
 
 
 def min_dot_size(target: Any) -> Callable[[Any, Any], tuple[int, int, int]]:
-    """What maps the types of two operands of `tl.dot` to the least M, N and K on `target`."""
+    """The function from the operand types of `tl.dot` to the minimum M, N and K on `target`."""
     cuda = CUDATarget.of(target)
 
     def check_dot_compatibility(lhs_type: Any, rhs_type: Any) -> tuple[int, int, int]:
@@ -71,12 +71,12 @@ class CUDABackend(GPUBackend):
         }
 
     def _driver_compiler(self) -> str:
-        """The compiler in this machine's CUDA driver that stands in for ptxas: "driver 13.0"; "" without one."""
+        """The compiler in this machine's CUDA driver, used instead of ptxas: "driver 13.0"; "" without one."""
         release = _driver_jit.driver_compiler(self.target.capability)
         return "" if release is None else f"driver {release[0]}.{release[1]}"
 
     def add_stages(self, stages: dict[str, Any], options: CUDAOptions, language: Any = None) -> None:
-        """ttir -> ttgir -> llir -> ptx -> cubin; without an assembler or a driver that stands in for it, asking for the
+        """ttir -> ttgir -> llir -> ptx -> cubin; without an assembler or the driver's compiler, accessing the
         last says what to install."""
         check_language(language)
         functions = self.stage_functions

@@ -1,4 +1,4 @@
-"""What a cubin (ELF) says of its kernels' parameters.
+"""The parameters of the kernels in a cubin (ELF).
 
 A section `.nv.info.<kernel>` is a list of attributes: a byte for the format, one for which it is, and two for the value
 or, in the format SVAL, for the number of bytes that follow.

@@ -101,7 +101,7 @@ class Device:
 
     @cached_property
     def target(self) -> GPUTarget:
-        """What kernels for this GPU are compiled for."""
+        """The compilation target of this GPU."""
         major, minor = self.capability
         return GPUTarget("cuda", major * 10 + minor, 32)
 

@@ -75,7 +75,7 @@ def get_sass(cubin_asm: bytes, fun: str | None = None) -> str:
 
 
 def disassemble(cubin: bytes, *options: str) -> str:
-    """What nvdisasm prints of a CUBIN's code; `options` are more of its own, after `-c -hex`."""
+    """The output of nvdisasm for a CUBIN; `options` follow `-c -hex`."""
     tool = require_tool("nvdisasm", "SASS")
     handle, path = tempfile.mkstemp(suffix=".cubin")
     try:

@@ -111,7 +111,7 @@ def without_contraction(ptx: str) -> str:
 
 
 def _options() -> dict[int, int]:
-    """What the settings ask of the compiler, as of `ptxas`."""
+    """The compiler options from the settings, as for `ptxas`."""
     found = {_VERBOSE: 1}
     if not compilation.disable_line_info:
         found[_DEBUG_INFO if nvidia.disable_ptxas_opt else _LINE_INFO] = 1

@@ -235,7 +235,7 @@ def _around(op: Operation) -> Iterable[Operation]:
 
 
 def _partitions(module: Operation, ptx: str) -> Iterable[Partition]:
-    """The warps of each `ttg.warp_specialize`, with the registers that were asked for."""
+    """The warps of each `ttg.warp_specialize`, with the requested registers."""
     for op in module.walk():
         if op.name != "ttg.warp_specialize":
             continue

@@ -36,7 +36,7 @@ Launcher = Callable[[int, int, int, int, int], "int | None"]
 
 
 class State(ctypes.Structure):
-    """What a launcher hands to native code."""
+    """The arguments of native code."""
 
     _fields_ = [
         ("launch", ctypes.c_void_p),
@@ -124,7 +124,7 @@ def launch_text(python: bool) -> str:
 
 
 class Native(NamedTuple):
-    """Where the loaded code of `launch_text` is: addresses, and what keeps them valid."""
+    """The loaded code of `launch_text`: addresses, and the objects that own them."""
 
     method: int
     launch: int

@@ -154,7 +154,7 @@ class Value:
 
     @property
     def value(self) -> Any:
-        """What was written; 0 where a pointer is null."""
+        """The values written; 0 for null pointers."""
         return self._cell.value or 0
 
 
@@ -202,7 +202,7 @@ class Library:
         return ctypes.cast(self.function(name), ctypes.c_void_p).value or 0
 
     def status(self, name: str, *arguments: Any) -> int:
-        """Call a function and return what it says."""
+        """Call a function and return its result."""
         return self.function(name)(*arguments)  # type: ignore[no-any-return]
 
     def call(self, name: str, *arguments: Any) -> None:
@@ -212,7 +212,7 @@ class Library:
             raise self.error(status, FUNCTIONS[name][0])
 
     def explain(self, status: int) -> str:
-        """What the driver calls a status: "CUDA_ERROR_NO_DEVICE (100): no CUDA-capable device is detected"."""
+        """The driver's name of a status: "CUDA_ERROR_NO_DEVICE (100): no CUDA-capable device is detected"."""
         words = []
         for name in ("error_name", "error_string"):
             text = Value(ctypes.c_char_p)
@@ -221,12 +221,12 @@ class Library:
         return f"{words[0] or 'an unknown status'} ({status})" + (f": {words[1]}" if words[1] else "")
 
     def error(self, status: int, function: str, about: str = "") -> CudaError:
-        """The error of a status: `about` says what could not be done."""
+        """The error of a status: `about` names the failed operation."""
         return CudaError(f"{about or function + ' failed'}: {self.explain(status)}{hint_for(status)}", status, function)
 
 
 def hint_for(status: int) -> str:
-    """What to do about a status, as the end of a message; nothing where nothing helps."""
+    """Advice for a status, as the end of a message; empty if there is none."""
     hint = _HINTS.get(status)
     return f"\nhint: {hint}" if hint else ""
 

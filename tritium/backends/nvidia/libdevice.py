@@ -57,7 +57,7 @@ def _defined(module: Any) -> set[str]:
 
 
 def _hide(module: Any, visible: set[str]) -> None:
-    """What libraries brought is nobody's to call from outside, so that it goes away once it is inlined."""
+    """Internalize library functions, so that they are removed once inlined."""
     for f in module.functions:
         if not f.is_declaration and f.name not in visible:
             f.linkage = "internal"

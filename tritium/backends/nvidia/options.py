@@ -108,17 +108,17 @@ class CUDAOptions:
 
     @property
     def enable_iisan(self) -> bool:
-        """Whether descriptors are checked for alignment, which the frontend asks."""
+        """Whether descriptors are checked for alignment; for the frontend."""
         return builds_mode(self, "iisan")
 
     @property
     def native_descriptors(self) -> bool:
-        """Whether a descriptor that the host passes stays one, which the frontend asks."""
+        """Whether host descriptors are passed as descriptors; for the frontend."""
         return self.target.has_descriptors
 
     @property
     def dependent_launch(self) -> bool:
-        """Whether kernels may wait for the one in front of them."""
+        """Whether kernels may wait for their predecessor."""
         return self.target.has_dependent_launch
 
     @property

@@ -94,7 +94,7 @@ class Process:
             self._wait()
 
     def _give(self, text: memoryview) -> int:
-        """Write what the pipe takes of the text; all of it counts as given where nobody reads any more."""
+        """Write as much of the text as the pipe accepts; all of it if the reader has closed the pipe."""
         try:
             return os.write(self._input, text)
         except BlockingIOError:

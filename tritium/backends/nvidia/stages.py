@@ -134,7 +134,7 @@ class Build:
         return codegen.NVPTXTarget.of(self.target.capability, ptx if release is None else highest_ptx(release))
 
     def make_llir(self, module: Operation, metadata: dict[str, Any]) -> Any:
-        """Optimized LLVM IR; what a launch must know of the kernel goes into the metadata."""
+        """Optimized LLVM IR; launch parameters go into the metadata."""
         options, target = self.options, self.nvptx_target
         with self._assembling():
             run_pipeline(module, LOWERING, stage="llir", verifier=verify)
@@ -263,7 +263,7 @@ class Build:
 
     @contextmanager
     def _assembling(self) -> Iterator[None]:
-        """Have the assembler, where it will be asked, start meanwhile; end it if something fails."""
+        """Start the assembler in parallel if it will be needed; kill it on failure."""
         if self._assembles and self._assembler is None:
             self._assembler = self._begin()
         try:
@@ -283,7 +283,7 @@ class Build:
 
 
 def _release_of_assembler(capability: int) -> tuple[int, int] | None:
-    """The release of CUDA whose PTX is read here, or that a setting names; None where nothing makes machine code."""
+    """The CUDA release whose PTX version is supported, or that a setting names; None without an assembler."""
     if nvidia.mock_ptx_version:
         return parse_release(nvidia.mock_ptx_version)
     tool = find_tool("ptxas")
@@ -344,7 +344,7 @@ def _resources(module: Operation, options: CUDAOptions) -> dict[str, Any]:
 
 
 def _descriptors(module: Operation) -> list[dict[str, Any] | None]:
-    """What a launch must know of the descriptors among a kernel's parameters, in order; None: it passes pointers."""
+    """The metadata of the descriptors among a kernel's parameters, in order; None: passed as pointers."""
     rows: list[dict[str, Any] | None] = []
     for func in functions_of(module):
         if getattr(func, "sym_visibility", "private") != "private" and not func.is_declaration:

@@ -1,4 +1,4 @@
-"""What an NVIDIA GPU has, by its compute capability.
+"""Properties of NVIDIA GPUs, by compute capability.
 
 Sources: the tables of compute capabilities in the CUDA C++ programming guide, and the PTX ISA (sections on `mma`,
 `wgmma`, `cp.async.bulk.tensor` and `griddepcontrol`).
@@ -88,7 +88,7 @@ class CUDATarget:
 
     @property
     def has_dependent_launch(self) -> bool:
-        """Whether a kernel may start before the one in front of it is done (since Hopper)."""
+        """Whether a kernel may start before its predecessor is done (since Hopper)."""
         return self.capability >= 90
 
     @property

@@ -130,7 +130,7 @@ def _release(name: str) -> int:
 
 
 def _package_folders(package: str) -> list[str]:
-    """Where an installed package lies, without importing it."""
+    """The path of an installed package, without importing it."""
     try:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):  # something else has put a module of that name into the process

@@ -1,4 +1,4 @@
-"""What a hook is, and which hooks are active."""
+"""The interface of hooks, and the active hooks."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class HookManager:
     @staticmethod
     @propagating
     def exit(metadata: Any) -> None:
-        """A launch has returned: the hook entered last is told first."""
+        """A launch has returned: hooks are called in reverse order."""
         for hook in reversed(HookManager.active_hooks):
             hook.exit(metadata)
 

@@ -15,10 +15,10 @@ __all__ = ["ConvertOptions", "convert_tt_to_ttc"]
 
 @dataclass(frozen=True)
 class ConvertOptions:
-    """What a program runs on.
+    """The target CPU and the run-time checks.
 
-    `target`: a CPU by name, such as x86-64-v3, or host for this machine; `sanitize`: write a check of the bounds before
-    each access; `guard-stores`: before each store one that the memory is not only to be read.
+    `target`: a CPU by name, such as x86-64-v3, or host for this machine; `sanitize`: check bounds before each access;
+    `guard-stores`: check before each store that the memory is writable.
     """
 
     target: str = "host"
@@ -28,7 +28,7 @@ class ConvertOptions:
 
 @pass_on("module")
 def convert_tt_to_ttc(module: Operation, options: ConvertOptions = ConvertOptions()) -> bool:
-    """Make loops over vectors and buffers of the tiles of all kernels. BackendError for a CPU that is not known."""
+    """Convert the tiles of all kernels to loops over vectors and buffers. BackendError for an unknown CPU."""
     made = converted(module, named_target(options.target), options.sanitize, options.guard_stores)  # type: ignore[arg-type]
     body = module.regions[0].blocks[0]
     for op in list(body):
