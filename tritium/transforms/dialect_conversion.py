@@ -30,8 +30,7 @@ which a full conversion refuses if it remains. A conversion that fails leaves th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from ..dialects.builtin import UnrealizedConversionCast
 from ..ir import Builder, FunctionType, Operation, RegionBranch, Type, TypeAttr, Value
@@ -50,6 +49,7 @@ __all__ = [
 
 Legality = Callable[[Operation], bool]
 Materialize = Callable[[Builder, Value, Type], "Value | None"]
+PatternFunction = Callable[..., "Value | Sequence[Value] | None"]
 
 _MAX_DEPTH = 64
 """How often patterns may be applied to operations that patterns created."""
@@ -89,7 +89,7 @@ class ConversionTarget:
 
 
 def _name(key: str | type[Operation]) -> str:
-    return key if isinstance(key, str) else key.name  # type: ignore[return-value]
+    return key if isinstance(key, str) else str(key.name)
 
 
 class TypeConverter:
@@ -125,7 +125,7 @@ class TypeConverter:
     def materialize(self, b: Builder, value: Value, ty: Type) -> Value:
         """`value` as a `ty`: a cast by the converter's function, or an unrealized one."""
         made = self._materialize(b, value, ty) if self._materialize is not None else None
-        return made if made is not None else b.add(UnrealizedConversionCast([value], outputs=[ty]))  # type: ignore[no-any-return]
+        return made if made is not None else b.insert(UnrealizedConversionCast([value], outputs=[ty])).results[0]
 
 
 class ConversionPattern:
@@ -134,15 +134,15 @@ class ConversionPattern:
     `benefit` orders the patterns of a class, the greatest first.
     """
 
-    def __init__(
-        self, root: type[Operation], function: Callable[[Any, list[Value], Builder], Any], benefit: int
-    ) -> None:
+    def __init__(self, root: type[Operation], function: PatternFunction, benefit: int) -> None:
         self.root, self.function, self.benefit = root, function, benefit
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
 
 
-def converts(root: type[Operation], benefit: int = 1) -> Callable[[Callable[..., Any]], ConversionPattern]:
+def converts(
+    root: type[Operation], benefit: int = 1
+) -> Callable[[Callable[..., Value | Sequence[Value] | None]], ConversionPattern]:
     """Make a function a pattern for operations of the class `root`."""
     return lambda function: ConversionPattern(root, function, benefit)
 
@@ -351,16 +351,18 @@ class _Driver:
             if not any(result.users for result in cast.results):
                 cast.erase()
             elif self.full and not self.target.names(cast):
-                source, result = cast.operands[0].type, cast.results[0].type
-                raise ConversionError(cast, f"from {source} to {result} remains: no materialization casts it")
+                types = f"from {cast.operands[0].type} to {cast.results[0].type}"
+                raise ConversionError(cast, f"{types} remains: no materialization casts it")
 
     def _rewire(self, user: Operation, result: Value) -> None:
         """Operations before a replaced one in program order (of another block) use what it became."""
         wanted = [self.as_type(v, v.type, user) if v is result else v for v in user.operands]
         user.set_operands(wanted)
 
-    def _cancel(self, cast: Any) -> None:
-        """There and back is nothing."""
-        source = cast.inputs[0].defining_op
-        if source.__class__ is UnrealizedConversionCast and source.inputs[0].type is cast.outputs[0].type:
-            cast.outputs[0].replace_all_uses_with(source.inputs[0])
+    def _cancel(self, cast: Operation) -> None:
+        """Fold a cast of a cast back to the first type."""
+        (value,), (result,) = cast.operands, cast.results
+        source = value.defining_op
+        if source is not None and source.__class__ is UnrealizedConversionCast:
+            if source.operands[0].type is result.type:
+                result.replace_all_uses_with(source.operands[0])
