@@ -76,7 +76,7 @@ def test_run(tmp_path: Path) -> None:
     assert done.stdout.strip() == f"__main__ ['--size', '3', '-m', '--help'] {tmp_path}"
 
 
-def test_run_passes_on_what_scripts_do(tmp_path: Path) -> None:
+def test_run_propagates_exit_status_of_scripts(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import sys, triton; sys.exit(7)")
     assert python("-m", "tritium", "run", str(script)).returncode == 7
@@ -134,7 +134,7 @@ def test_run_without_a_script() -> None:
     assert done.returncode == 2 and "there is no script '/no/such/script.py'" in done.stderr
 
 
-def test_another_triton_is_not_pushed_aside() -> None:
+def test_install_refuses_after_import_of_triton() -> None:
     text = (
         "import sys, types; sys.modules['triton'] = types.ModuleType('triton')\n"
         "import tritium\n"
@@ -295,7 +295,7 @@ def test_import_tritium_as_triton_reaches_modules_without_install(tmp_path: Path
     assert done.returncode == 0, done.stderr
 
 
-def test_import_does_not_load_what_finds_triton_names() -> None:
+def test_import_does_not_load_tables_of_triton_names() -> None:
     code = (
         "import sys, tritium\n"
         "from tritium import jit, language, runtime, testing\n"

@@ -94,7 +94,7 @@ def test_texts_that_no_setting_can_have(monkeypatch, name, text, error, kind) ->
         _ = Mine().knobs
 
 
-def test_nothing_goes_to_the_environment_if_one_says_so(monkeypatch) -> None:
+def test_propagation_to_the_environment_can_be_disabled(monkeypatch) -> None:
     monkeypatch.delenv("TRITON_DEBUG", raising=False)
     knobs.propagate_env = False
     try:
@@ -194,7 +194,7 @@ def test_fusion(requested, default, forbidden, found) -> None:
         assert knobs.language.fp_fusion_enabled(requested) is found
 
 
-def test_a_group_in_the_place_of_another_is_what_the_compiler_reads(monkeypatch) -> None:
+def test_replaced_settings_group_is_read_by_the_compiler(monkeypatch) -> None:
     monkeypatch.delenv("TRITON_ALWAYS_COMPILE", raising=False)
     monkeypatch.setattr(knobs, "propagate_env", False)
     first = knobs.compilation

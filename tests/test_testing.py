@@ -46,7 +46,7 @@ def test_assert_close() -> None:
 
 
 @pytest.mark.torch
-def test_assert_close_takes_tensors() -> None:
+def test_assert_close_accepts_tensors() -> None:
     import torch
 
     testing.assert_close(torch.ones(3, dtype=torch.bfloat16), np.ones(3))

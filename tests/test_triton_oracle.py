@@ -23,20 +23,20 @@ ADD = textwrap.dedent("""\
     """)
 
 
-def test_reads_what_it_prints(triton_oracle):
+def test_oracle_parses_its_output(triton_oracle):
     text = triton_oracle.read(ADD)
     assert triton_oracle.read(text) == text
     assert "loc(" not in text
     assert "loc(" in triton_oracle.read(ADD, locations=True)
 
 
-def test_complains_of_what_does_not_verify(triton_oracle):
+def test_invalid_module_is_an_error(triton_oracle):
     with pytest.raises(TritonError, match='input.mlir":3:21.*expects different type'):
         triton_oracle.read(ADD.replace("addi %n, %n : i32", "addi %x, %n : i32"))
     assert "@add" in triton_oracle.read(ADD)
 
 
-def test_a_question_takes_milliseconds(triton_oracle):
+def test_oracle_reads_in_milliseconds(triton_oracle):
     triton_oracle.read(ADD)
     times = []
     for _ in range(5):

@@ -76,7 +76,7 @@ def test_options_are_in_the_dict_of_the_object(target) -> None:
     assert options.__dict__["num_warps"] == 2 and set(options.__dict__) == set(backend.option_names())
 
 
-def test_options_of_earlier_releases_are_accepted_where_they_ask_for_nothing() -> None:
+def test_options_of_earlier_releases_are_accepted_with_default_values() -> None:
     backend = CUDABackend(GPUTarget("cuda", 90, 32))
     assert backend.parse_options({"optimize_epilogue": False}) == backend.parse_options({})
     with pytest.raises(UnknownOptionError, match="optimize_epilogue"):

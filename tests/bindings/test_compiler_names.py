@@ -166,7 +166,7 @@ def test_tracebacks_without_the_frontend() -> None:
     assert files == [__file__]
 
 
-def test_a_timer_makes_what_listeners_take() -> None:
+def test_timer_makes_times_for_listeners() -> None:
     timer = helpers.CompileTimer()
     timer.finished_ir_initialization()
     timer.stage_finished("ttir")

@@ -92,7 +92,7 @@ def expected(name: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("function", [comparisons, signs, joined_types, caught, handles])
-def test_methods_of_semantic_compute_what_triton_s_do(function) -> None:
+def test_methods_of_semantic_compute_the_results_of_triton(function) -> None:
     x, y, out = I8.copy(), I8[::-1].copy(), np.zeros(8, np.int32)
     y[0] = x[0]
     apply[(1,)](x, y, out, FN=function)
@@ -166,7 +166,7 @@ def uses(X, FN: tl.constexpr, NAME: tl.constexpr):
         (refused_operation, "get_block_ty", "tritium.dialects"),
     ],
 )
-def test_what_has_no_counterpart_is_an_error_at_the_line_of_the_kernel(function, name: str, instead: str) -> None:
+def test_unsupported_function_is_an_error_at_the_line_of_the_kernel(function, name: str, instead: str) -> None:
     with pytest.raises(CompilationError, match=rf"(?s){name} is not supported.*FN\(NAME.*{instead}"):
         uses[(1,)](np.zeros(1, np.int32), FN=function, NAME=name)
 

@@ -114,7 +114,7 @@ WALKED = """module {
 """
 
 
-def test_accessors_tell_what_triton_s_tell(triton_interpreter, tmp_path: Path) -> None:
+def test_accessors_return_the_values_of_triton(triton_interpreter, tmp_path: Path) -> None:
     """Before and after passes: names, types, shapes, attributes, constants, blocks, identities of values."""
     path, program = tmp_path / "walked.mlir", str(Path(__file__).with_name("walk_module.py"))
     path.write_text(WALKED)

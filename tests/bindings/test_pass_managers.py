@@ -442,7 +442,7 @@ def test_minimum_shared_memory_is_an_attribute() -> None:
 
 
 @pytest.mark.parametrize("path", pass_table.REFUSED)
-def test_what_has_no_pass_is_refused_by_name(path: str) -> None:
+def test_bindings_without_a_pass_are_refused_by_name(path: str) -> None:
     manager = ir.pass_manager(ir.context())
     with pytest.raises(UnsupportedBinding, match=re.escape(path)) as found:
         function_at(path)(manager)
@@ -527,7 +527,7 @@ def test_fusion_is_decided_where_code_is_made() -> None:
         (lambda: ir.ForOp, "ForOp"),
     ],
 )
-def test_other_bindings_are_refused_with_what_to_use_instead(call, message: str) -> None:
+def test_other_bindings_are_refused_with_a_replacement(call, message: str) -> None:
     with pytest.raises(UnsupportedBinding, match=message):
         found = call()
         found()  # a class is refused when it is called

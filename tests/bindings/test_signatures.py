@@ -159,7 +159,7 @@ def test_a_kernel_is_made_again_from_the_files_of_its_stages() -> None:
     np.testing.assert_array_equal(out, 2 * x + y)
 
 
-def test_a_kernel_for_another_machine_from_files() -> None:
+def test_kernel_for_another_machine_from_files() -> None:
     made = compile(add_source(), target=GPUTarget("cuda", 90, 32), until="ptx")
     again = CompiledKernel(made.src, made.metadata_group, "0123")
     assert again.hash == "0123" and again.asm["ptx"] == made.asm["ptx"]
@@ -189,7 +189,7 @@ def test_keys_for_caches_of_a_program_s_own() -> None:
     assert len({*keys, key()}) == len(keys)
 
 
-def test_compile_takes_the_settings_of_its_key() -> None:
+def test_compile_uses_the_settings_of_its_key() -> None:
     target = GPUTarget("cuda", 80, 32)
     plain = compile(add_source(), target=target, until="ttir")
     same = compile(add_source(), target, {}, "ttir", _env_vars=invalidating_environment())

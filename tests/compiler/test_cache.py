@@ -76,7 +76,7 @@ def test_every_flipped_byte_and_every_truncation_is_noticed(cache: KernelCache) 
     assert cache.read(KEY) == ENTRY
 
 
-def test_damage_is_said_once_and_repaired(cache: KernelCache) -> None:
+def test_damage_is_reported_once_and_repaired(cache: KernelCache) -> None:
     path = cache.path(KEY)
     path.write_bytes(path.read_bytes()[:-5] + b"wrong")
     with pytest.warns(CacheWarning, match=r"damaged cache entry .*checksum.*compiled again"):
@@ -148,7 +148,7 @@ def test_a_right_checksum_around_nonsense_is_no_entry(cache: KernelCache, name: 
     assert cache.write(KEY, ENTRY) and cache.read(KEY) == ENTRY
 
 
-def test_an_entry_under_another_name_is_none(cache: KernelCache) -> None:
+def test_entry_under_another_name_is_invalid(cache: KernelCache) -> None:
     other = "ab" + "1" * 62
     cache.path(other).write_bytes(cache.path(KEY).read_bytes())
     with pytest.warns(CacheWarning, match="it is the entry of another key"):
@@ -190,7 +190,7 @@ def test_links_and_pipes_in_the_place_of_an_entry(cache: KernelCache, tmp_path: 
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="no users here")
-def test_what_another_user_may_write_is_refused(cache: KernelCache) -> None:
+def test_files_writable_by_others_are_refused(cache: KernelCache) -> None:
     path = cache.path(KEY)
     os.chmod(path, 0o666)
     with pytest.warns(CacheWarning, match="could have been written by another user"):
@@ -229,7 +229,7 @@ def test_a_read_only_folder(cache: KernelCache) -> None:
         os.chmod(cache.path(KEY).parent, 0o700)
 
 
-def test_a_full_disk_leaves_nothing_behind(cache: KernelCache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_leaves_no_file(cache: KernelCache, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*args: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -318,7 +318,7 @@ def test_a_killed_writer_leaves_whole_entries(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can make files of others")
-def test_what_another_user_owns_is_refused(cache: KernelCache) -> None:
+def test_files_of_other_users_are_refused(cache: KernelCache) -> None:
     path = cache.path(KEY)
     os.chown(path, 12345, 12345)
     with pytest.warns(CacheWarning, match="could have been written by another user"):

@@ -83,7 +83,7 @@ def key(options=None, target=None, src=None) -> str:
     return get_cache_key(src or source(), backend, backend.parse_options(options or {}))
 
 
-def test_what_is_in_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inputs_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = [key(), key({"num_warps": 8}), key({"enable_fp_fusion": False}), key(target=named_target("neoverse-n1"))]
     keys.append(key(src=source(constants={"BLOCK": 32})))
     monkeypatch.setenv("TRITON_DEBUG", "1")
@@ -161,7 +161,7 @@ def test_a_damaged_entry_is_replaced(compiled, cache_dir: Path) -> None:
     assert len(compiled) == 2
 
 
-def test_a_failed_compile_leaves_nothing_and_hurts_nobody(compiled, cache_dir: Path) -> None:
+def test_failed_compile_leaves_no_entry(compiled, cache_dir: Path) -> None:
     def bad(x, n, BLOCK):
         pass
 

@@ -76,7 +76,7 @@ def test_texts_say_whom_they_are_for() -> None:
         assert stated_target(f'module attributes {{ttg.target = "hip:{arch}"}} {{}}', "ttgir").target.warp_size == lanes  # type: ignore[union-attr]
 
 
-def test_a_file_without_a_target_is_compiled_for_whom_it_says(tmp_path: Path) -> None:
+def test_file_is_compiled_for_its_stated_target(tmp_path: Path) -> None:
     for stage, last in (("ttgir", "ptx"), ("ptx", "ptx")):
         kernel = compile(written(tmp_path, f"k.{stage}", text(stage, cuda(80))), until=last)
         assert ".target sm_80" in kernel.asm["ptx"]
@@ -84,7 +84,7 @@ def test_a_file_without_a_target_is_compiled_for_whom_it_says(tmp_path: Path) ->
     assert ".target sm_80" in done.stdout and "add_one for cuda:80" in done.stderr
 
 
-def test_a_device_of_the_kind_is_compiled_for_whatever_the_file_says(tmp_path: Path) -> None:
+def test_explicit_device_overrides_target_of_file(tmp_path: Path) -> None:
     path = written(tmp_path, "k.ttgir", text("ttgir", cuda(80)))
     driver.set_active(EmulatedCUDADriver(90))
     try:
@@ -174,7 +174,7 @@ def test_llir_that_does_not_verify(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stage", ["ttir", "ttgir"])
-def test_what_does_not_verify_is_shown_in_the_file(tmp_path: Path, stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verification_errors_are_shown_in_the_file(tmp_path: Path, stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the text says from which line of a program each operation comes, and from another folder."""
     before = text(stage, cuda(90))
     add = re.search(r"^ *%\S+ = arith.addf .*\n", before, re.M)
@@ -241,7 +241,7 @@ def compile_edited(target: Any, folder: Path) -> CompiledKernel:
 
 
 @pytest.mark.parametrize("stage", ["ttir", "ttcir", "llir"])
-def test_an_edited_stage_is_what_runs_on_the_cpu(tmp_path: Path, stage: str, capsys: Any) -> None:
+def test_edited_stage_runs_on_the_cpu(tmp_path: Path, stage: str, capsys: Any) -> None:
     compile_dumped(CPU, tmp_path / "dump")
     path = edit(tmp_path / "dump", tmp_path / "override", stage)
     for _ in range(2):  # made, and from the cache
@@ -255,7 +255,7 @@ def test_an_edited_stage_is_what_runs_on_the_cpu(tmp_path: Path, stage: str, cap
 
 @needs_ptxas
 @pytest.mark.parametrize("stage", ["ttir", "ttgir", "llir", "ptx"])
-def test_an_edited_stage_is_what_becomes_a_cubin(tmp_path: Path, stage: str) -> None:
+def test_edited_stage_is_compiled_to_cubin(tmp_path: Path, stage: str) -> None:
     plain = compile_dumped(cuda(90), tmp_path / "dump")
     edit(tmp_path / "dump", tmp_path / "override", stage)
     edited = compile_edited(cuda(90), tmp_path / "override")

@@ -56,7 +56,7 @@ def test_items() -> None:
     assert len(matching(found, "")) == 2 and matching(found, "nothing") == []
 
 
-def test_what_is_no_entry_is_shown_as_such_or_not_looked_at(tmp_path: Path) -> None:
+def test_invalid_entries_are_listed_or_ignored(tmp_path: Path) -> None:
     path = write(1)
     folder = KernelCache().folder
     path.write_bytes(b"tritium2" + bytes(30))
@@ -92,7 +92,7 @@ def test_verify_reads_everything() -> None:
     assert whole.exists()
 
 
-def test_prune_takes_what_was_used_longest_ago() -> None:
+def test_prune_evicts_the_least_recently_used() -> None:
     for n in range(10):
         write(n, age=n * 3600, body=MEGABYTE)
     folder = KernelCache().folder
@@ -107,7 +107,7 @@ def test_prune_takes_what_was_used_longest_ago() -> None:
     assert prune(folder, limit=0, unused_for=None).entries == 2 and list(folder.iterdir()) == []
 
 
-def test_a_hit_keeps_an_entry() -> None:
+def test_hit_updates_access_time_of_an_entry() -> None:
     for n in range(4):
         write(n, age=(10 - n) * 7200, body=MEGABYTE)
     assert KernelCache().read(key(0)) is not None
@@ -171,7 +171,7 @@ def test_small_writes_look_at_the_folder_seldom(monkeypatch: pytest.MonkeyPatch)
     assert len(looks) <= 3 * 2  # a ledger of 64 bytes, thrice the folder and its neighbour
 
 
-def test_who_makes_room_does_it_alone(tmp_path: Path) -> None:
+def test_one_process_at_a_time_evicts(tmp_path: Path) -> None:
     write(1)
     ledger = KernelCache().folder.parent / "written"
     assert ledger.stat().st_size == 1

@@ -236,7 +236,7 @@ def test_targets_and_stages(tmp_path: Path) -> None:
     assert whole.hash != half.hash
 
 
-def test_libraries_count_by_what_they_hold(tmp_path: Path) -> None:
+def test_libraries_are_keyed_by_contents(tmp_path: Path) -> None:
     src = source(load(tmp_path).kernel)
     for name, body in (("a.bc", b"1"), ("b.bc", b"1"), ("c.bc", b"2")):
         (tmp_path / name).write_bytes(body)

@@ -49,7 +49,7 @@ def test_the_stage_is_shown(monkeypatch, tmp_path) -> None:
         assert len(Recorder.made) == 1  # what is in the cache takes no time
 
 
-def test_a_compile_does_not_import_what_shows_it(tmp_path) -> None:
+def test_compile_does_not_import_its_viewer(tmp_path) -> None:
     (tmp_path / "kernels.py").write_text(
         "import sys, tritium, tritium.language as tl\n"
         "from tritium.compiler import *\n"

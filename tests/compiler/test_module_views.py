@@ -29,7 +29,7 @@ def _module():
     return source.make_ir(backend.target, options, {}, {}, context)
 
 
-def test_the_kernel_comes_first_and_what_is_inside_before_what_is_around() -> None:
+def test_walk_visits_the_kernel_first_and_nested_operations_before_parents() -> None:
     module = _module()
     names = []
     module.walk(lambda op: names.append(op.get_name()))

@@ -131,7 +131,7 @@ def at_most(monkeypatch):
         yield limit
 
 
-def test_the_frontend_tells_the_line_that_unrolls(at_most):
+def test_operation_limit_names_the_unrolled_line(at_most):
     at_most(500)
     with pytest.raises(CompilationError) as error:
         lower(memory, 10_000)  # without the limit: a quarter of a million operations

@@ -105,7 +105,7 @@ def test_names_of_others_and_nests() -> None:
     assert names(insertion.with_insertions(nested, "ttgir"))[1:] == ["note-it", "dce"]
 
 
-def test_the_same_again_is_there_once() -> None:
+def test_inserting_a_pass_again_has_no_effect() -> None:
     for _ in range(2):
         insert_pass(note_it, "ttir", after="cse")
     assert len(insertions()) == 1 and insertions()[0].by == __name__
@@ -279,7 +279,7 @@ def test_broken_plugins(tmp_path, text, error) -> None:
     assert compile(source(), CPU).kernel
 
 
-def test_a_plugin_that_is_not_there() -> None:
+def test_missing_plugin_is_an_error() -> None:
     knobs.compilation.plugins = "no_such_plugin, "
     with pytest.raises(PluginError, match="the plugin no_such_plugin cannot be imported: ModuleNotFoundError"):
         fill[(1,)](np.zeros(16, np.int32), 16)

@@ -100,7 +100,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 
 @needs_redis
-def test_what_one_machine_compiles_another_finds(shared, hits, tmp_path: Path, monkeypatch) -> None:
+def test_kernel_compiled_on_one_machine_is_found_on_another(shared, hits, tmp_path: Path, monkeypatch) -> None:
     fn = load(tmp_path).kernel
     first = tritium.compile(source(fn), CPU)
     name = f"triton:{_base32(first.hash)}:{FILE_NAME}"
@@ -141,7 +141,7 @@ def test_damage_is_seen_and_repaired(shared, hits, tmp_path: Path, monkeypatch, 
 
 
 @needs_redis
-def test_an_entry_of_another_key_is_none(shared, hits, tmp_path: Path, monkeypatch) -> None:
+def test_entry_of_another_key_is_invalid(shared, hits, tmp_path: Path, monkeypatch) -> None:
     fn = load(tmp_path).kernel
     tritium.compile(source(fn), CPU)
     other = tritium.compile(source(fn, constants={"BLOCK": 64}), CPU)
@@ -194,7 +194,7 @@ def test_two_processes(shared, tmp_path: Path) -> None:
 
 @needs_redis
 @pytest.mark.parametrize("password", ["", "wrong"])
-def test_a_server_that_lets_nobody_in(shared, hits, tmp_path: Path, monkeypatch, password: str) -> None:
+def test_server_that_refuses_authentication(shared, hits, tmp_path: Path, monkeypatch, password: str) -> None:
     monkeypatch.setenv("TRITIUM_REDIS_PASSWORD", password)
     with pytest.warns(CacheWarning, match="cannot be read: Auth"):
         tritium.compile(source(load(tmp_path).kernel), CPU)
@@ -276,7 +276,7 @@ def test_without_the_package(tmp_path: Path, monkeypatch, hits) -> None:
     assert hits == [False]
 
 
-def test_a_hit_in_the_folder_asks_nobody(tmp_path: Path, monkeypatch, hits) -> None:
+def test_hit_in_the_folder_does_not_use_the_backend(tmp_path: Path, monkeypatch, hits) -> None:
     fn = load(tmp_path).kernel
     tritium.compile(source(fn), CPU)
     monkeypatch.setenv("TRITON_REMOTE_CACHE_BACKEND", f"{__name__}:Broken")

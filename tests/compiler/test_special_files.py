@@ -118,7 +118,7 @@ def test_files_of_cache_managers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stage", ["ttir", "llir"])
-def test_stage_that_stands_for_another(stage: str, tmp_path: Path) -> None:
+def test_override_of_a_stage(stage: str, tmp_path: Path) -> None:
     path = tmp_path / folder_name(SOURCE.hash()) / f"doubled.{stage}"
     path.parent.mkdir()
     os.mkfifo(path)
@@ -142,7 +142,7 @@ def test_dumped_stage_and_source_of_a_compile(tmp_path: Path) -> None:
             compile(SOURCE, CPU)
 
 
-def test_trace_into_a_pipe_that_nobody_reads(tmp_path: Path) -> None:
+def test_trace_into_a_pipe_without_a_reader(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "trace")
     with knobs.compilation.scope():
         knobs.compilation.trace = str(tmp_path / "trace")

@@ -100,7 +100,7 @@ def test_the_same_code_for_gpus(ready, name):
     assert there.metadata == here.metadata
 
 
-def test_what_comes_back_is_kept(ready):
+def test_fetched_entries_are_stored(ready):
     knobs.cache.disable = False
     heard = []
     knobs.compilation.listener = lambda **told: heard.append((told["cache_hit"], dict(told["times"].lowering_stages)))
@@ -163,7 +163,7 @@ def test_processes_that_cannot_start(pool, monkeypatch, capfd):
     assert compile(source("vector_add"), CPU, elsewhere=pool).kernel
 
 
-def test_where_there_can_be_no_more_processes(pool, monkeypatch):
+def test_without_further_processes_compiles_run_here(pool, monkeypatch):
     def fails(count, target):
         raise BlockingIOError("no more processes")
 
@@ -202,7 +202,7 @@ def test_many_at_once(pool):
         killer.join()
 
 
-def test_what_prints_is_done_here(ready, monkeypatch, capfd):
+def test_compiles_that_print_run_in_this_process(ready, monkeypatch, capfd):
     done, take = counted(ready)
     monkeypatch.setattr(CompilerPool, "_take", take)
     knobs.compilation.timing = True
@@ -219,7 +219,7 @@ def test_hooks_and_backends_of_the_user_are_served_here(ready, monkeypatch):
     assert done == ["here"]
 
 
-def test_an_operation_that_only_this_process_knows(ready, monkeypatch):
+def test_operation_unknown_to_workers_is_compiled_here(ready, monkeypatch):
     """The text cannot be read there; the kernel is compiled here."""
     done, take = counted(ready)
     monkeypatch.setattr(CompilerPool, "_take", take)
@@ -230,7 +230,7 @@ def test_an_operation_that_only_this_process_knows(ready, monkeypatch):
     assert done == ["there", "here"]
 
 
-def test_a_worker_ends_with_who_started_it():
+def test_worker_ends_with_its_parent():
     script = (
         "from tritium.compiler import GPUTarget\n"
         "from tritium.compiler.workers import CompilerPool\n"

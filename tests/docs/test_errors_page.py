@@ -7,9 +7,10 @@ import pkgutil
 import re
 from pathlib import Path
 
-import tritium
 import tritium._filecheck
 import tritium._utils  # noqa: F401  (errors of names that scripts take from there)
+
+import tritium
 from tritium.support import TritiumError
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors.md"

@@ -35,12 +35,12 @@ def test_no_name_is_missing_without_a_reason(standing) -> None:
     assert {module: names for module, names in unexplained.items() if names} == {}
 
 
-def test_what_is_refused_is_not_there(standing) -> None:
+def test_refused_names_do_not_exist(standing) -> None:
     """The list does not outlive what it lists."""
     assert {f"{m}.{n}" for m, names in REFUSED.items() for n in names if n not in missing(m, standing)} == set()
 
 
-def test_the_error_of_a_refused_name_says_why() -> None:
+def test_error_of_a_refused_name_has_a_reason() -> None:
     for module, name in (("profiler.profile", "getenv"), ("_utils", "k")):
         with pytest.raises(AttributeError, match="is not part of tritium: ") as error:
             getattr(importlib.import_module(f"tritium.{module}"), name)
@@ -48,7 +48,7 @@ def test_the_error_of_a_refused_name_says_why() -> None:
     assert not hasattr(tritium._utils, "v")
 
 
-def test_a_module_that_is_left_out_says_why() -> None:
+def test_import_of_left_out_module_names_the_reason() -> None:
     for module, why in LEFT_OUT.items():
         with pytest.raises(ModuleNotFoundError) as error:
             alias._finder.find_spec(module)
@@ -59,7 +59,7 @@ def test_every_reason_is_said() -> None:
     assert all(len(why) > 10 for names in REFUSED.values() for why in names.values())
 
 
-def test_what_is_added_is_where_the_table_says() -> None:
+def test_added_names_are_where_the_table_lists_them() -> None:
     for names in ADDED.values():
         for place in names.values():
             module, _, name = place.partition(":")
@@ -81,7 +81,7 @@ def test_what_is_added_is_where_the_table_says() -> None:
         (["x", "**rest"], ["x"], False),
     ],
 )
-def test_a_wider_signature_takes_every_call(theirs, ours, wanted) -> None:
+def test_wider_signature_accepts_every_call(theirs, ours, wanted) -> None:
     assert accepts(theirs, ours) is wanted
 
 

@@ -68,6 +68,6 @@ def test_the_dimension_in_the_middle(rng) -> None:
         ((8, 16), [4], 0, "same length"),
     ],
 )
-def test_what_no_descriptor_can_have(shape, block, axis, message) -> None:
+def test_invalid_descriptors_are_errors(shape, block, axis, message) -> None:
     with pytest.raises(ValueError, match=message):
         create_ragged_descriptor(torch.zeros(shape), block, axis)

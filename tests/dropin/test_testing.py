@@ -12,10 +12,10 @@ pytest.importorskip("filecheck")
 
 import tritium  # noqa: E402
 import tritium.language as tl  # noqa: E402
-from tritium import _internal_testing as testing  # noqa: E402
 from tritium import knobs  # noqa: E402
-from tritium._filecheck import MatchError, filecheck_test, run_filecheck, run_filecheck_test, run_parser  # noqa: E402
 from tritium.backends.compiler import GPUTarget  # noqa: E402
+from tritium.dropin import internal_testing as testing  # noqa: E402
+from tritium.dropin.filecheck import MatchError, filecheck_test, run_filecheck, run_filecheck_test, run_parser  # noqa: E402
 
 
 @tritium.jit
@@ -43,7 +43,7 @@ def test_filecheck() -> None:
     assert "tt.func" in run_parser(splats, target=GPUTarget("hip", "gfx942", 64)).str_nodebug()
 
 
-def test_what_is_asked_about_the_device(monkeypatch) -> None:
+def test_queries_about_the_device(monkeypatch) -> None:
     class Driver:
         target = GPUTarget("cpu", "x", 1)
 

@@ -56,7 +56,7 @@ def ask(check: str, call: Callable, value: Any, kind: type = Argument) -> bytes 
 
 
 @pytest.mark.parametrize(("check", "answer", "packed"), CASES.values(), ids=list(CASES))
-def test_the_answer_is_packed_or_refused_and_kept_by_nobody(check: str, answer: Any, packed: bytes | None) -> None:
+def test_result_is_packed_or_refused_without_leaking_references(check: str, answer: Any, packed: bytes | None) -> None:
     value = Argument()
 
     def call(asked: Any) -> Any:

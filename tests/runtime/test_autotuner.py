@@ -170,7 +170,7 @@ def test_wrong_names(kernel) -> None:
             decorate(kernel.fn)
 
 
-def test_errors_come_without_what_the_tuner_did(kernel) -> None:
+def test_errors_have_no_frames_of_the_tuner(kernel) -> None:
     tuned = tritium.autotune([Config({"BLOK": 16}), Config({"BLOK": 32})], key=[])(kernel)
     with pytest.raises(tritium.TritiumError, match="'BLOK' is neither a parameter") as caught:
         tuned[(1,)](np.zeros(4, np.int32), 7)
@@ -253,7 +253,7 @@ def test_classes_of_users_time_configurations_themselves(kernel) -> None:
     assert tuner._bench(out, 5, config=CONFIGS[0], grid=(4,))[0] == 3.0
 
 
-def test_a_pruner_of_two_arguments_is_not_told_of_the_launch(kernel) -> None:
+def test_pruner_of_two_arguments_gets_no_launch_arguments(kernel) -> None:
     """Kernels for Triton 2.0 have them: `prune(configs, named_args)`."""
     rules = {"early_config_prune": lambda configs, named: [c for c in configs if named["n"] == 5 and c.num_warps == 8]}
     tuned = tritium.autotune(CONFIGS, ["n"], prune_configs_by=rules, do_bench=Bench((1.0,)))(kernel)
@@ -261,7 +261,7 @@ def test_a_pruner_of_two_arguments_is_not_told_of_the_launch(kernel) -> None:
     assert tuned.best_config == CONFIGS[2]
 
 
-def test_what_pruning_leaves_alone_is_not_timed():
+def test_pruned_configurations_are_not_timed():
     timed = []
 
     @tritium.autotune(

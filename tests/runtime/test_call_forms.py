@@ -141,7 +141,7 @@ def test_forms_never_confuse_run_time_values() -> None:
 # -- launches that programs build of a kernel's parts -----------------------------------------------------------------
 
 
-def test_device_caches_have_what_tritons_have() -> None:
+def test_device_caches_have_the_fields_of_triton() -> None:
     """As Helion's precompiler and vLLM's warmup take them apart (Triton's `JITFunction.run`)."""
     kernel = tritium.jit(strided.fn)
     device = driver.active.get_current_device()

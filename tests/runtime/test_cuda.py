@@ -86,7 +86,7 @@ def parameters(data: bytes) -> tuple[int, ...]:
 # ---- launches --------------------------------------------------------------------------------------------------------
 
 
-def test_what_the_driver_is_given(fake: FakeCuda, copy: Any) -> None:
+def test_arguments_of_the_driver(fake: FakeCuda, copy: Any) -> None:
     for _ in range(3):  # from the second launch on by the fast path
         kernel = copy[(4, 2)](Array(), Array(BASE + 256), 1000, BLOCK=64, num_warps=2)
     assert kernel.metadata.target == GPUTarget("cuda", 90, 32)
@@ -129,7 +129,7 @@ def test_fast_path_sees_changes(fake: FakeCuda, copy: Any) -> None:
     assert len(fake.loaded) == 3  # aligned; y is not; n is not
 
 
-def test_arrays_of_the_cpu_run_there_and_wake_no_gpu(fake: FakeCuda, copy: Any) -> None:
+def test_cpu_arrays_run_on_the_cpu_without_initializing_a_gpu(fake: FakeCuda, copy: Any) -> None:
     fake.calls.clear()
     x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     for _ in range(3):
@@ -141,7 +141,7 @@ def test_arrays_of_the_cpu_run_there_and_wake_no_gpu(fake: FakeCuda, copy: Any) 
 
 
 @pytest.mark.torch
-def test_tensors_of_the_cpu_run_there(fake: FakeCuda, copy: Any) -> None:
+def test_cpu_tensors_run_on_the_cpu(fake: FakeCuda, copy: Any) -> None:
     import torch
 
     x, y = torch.arange(64.0), torch.zeros(64)
@@ -161,7 +161,7 @@ def test_the_gpu_whose_memory_the_arrays_are_in(two: FakeCuda, copy: Any) -> Non
     assert len(two.loaded) == 2 and sorted(copy.device_caches) == [0, 1]
 
 
-def test_addresses_that_no_driver_knows_are_the_cpus(fake: FakeCuda, copy: Any) -> None:
+def test_addresses_unknown_to_the_driver_are_in_cpu_memory(fake: FakeCuda, copy: Any) -> None:
     x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     for _ in range(3):
         copy[(1,)](Array(x.ctypes.data, device=None), Array(y.ctypes.data, device=None), 64, BLOCK=64)
@@ -181,7 +181,7 @@ def test_a_stream_of_the_callers(fake: FakeCuda, copy: Any) -> None:
     assert [(s.grid[0], s.stream) for s in fake.launches] == [(1, 0), (2, 0x44), (3, 0x55)]
 
 
-def test_hooks_are_told_the_stream_and_the_function(fake: FakeCuda, copy: Any) -> None:
+def test_hooks_get_the_stream_and_the_function(fake: FakeCuda, copy: Any) -> None:
     told: list[Any] = []
     settings.runtime.launch_enter_hook.add(lambda metadata: told.append(metadata.get()))
     try:
@@ -229,7 +229,7 @@ def test_tuples_and_descriptors(fake: FakeCuda) -> None:
     assert (number, rest) == (5, [10, 20, 32, 1, BASE, 0, 0])
 
 
-def test_scratch_memory_is_asked_for(fake: FakeCuda, copy: Any) -> None:
+def test_scratch_memory_is_allocated(fake: FakeCuda, copy: Any) -> None:
     asked: list[Any] = []
 
     def allocate(size: int, alignment: int, stream: int | None) -> Any:
@@ -348,7 +348,7 @@ def test_empty_tensors_of_the_cpu_without_memory_may_stand_beside_arrays_of_the_
         copy[(1,)](Array(), Array(0x9100, device="cpu"), 64, BLOCK=64)
 
 
-def test_a_crash_is_told_at_the_next_launch(fake: FakeCuda, copy: Any) -> None:
+def test_crash_is_reported_at_the_next_launch(fake: FakeCuda, copy: Any) -> None:
     for _ in range(3):
         copy[(1,)](Array(), Array(), 64, BLOCK=64)
     fake.failing["cuLaunchKernelEx"] = 700
@@ -357,7 +357,7 @@ def test_a_crash_is_told_at_the_next_launch(fake: FakeCuda, copy: Any) -> None:
             copy[(1,)](Array(), Array(), 64, BLOCK=64)
 
 
-def test_a_launch_in_a_forked_process_says_so(fake: FakeCuda, copy: Any) -> None:
+def test_launch_in_a_forked_process_is_an_error(fake: FakeCuda, copy: Any) -> None:
     for _ in range(3):
         copy[(1,)](Array(), Array(), 64, BLOCK=64)
     fake.stack = [0]  # what the driver says in the child: no context, and not initialized
@@ -366,7 +366,7 @@ def test_a_launch_in_a_forked_process_says_so(fake: FakeCuda, copy: Any) -> None
         copy[(1,)](Array(), Array(), 64, BLOCK=64)
 
 
-def test_what_the_gpu_does_not_have(copy: Any) -> None:
+def test_unsupported_features_of_the_gpu(copy: Any) -> None:
     with driver_in_use(FakeCuda(registers=255, max_threads=128)):
         driver.reset_active()
         with pytest.raises(OutOfResources, match="copy: out of resource: registers, Required: 261120"):
@@ -396,7 +396,7 @@ def test_no_driver(monkeypatch, copy: Any) -> None:
 # ---- the active driver -----------------------------------------------------------------------------------------------
 
 
-def test_the_gpus_driver_is_active_where_there_is_one(fake: FakeCuda, monkeypatch) -> None:
+def test_gpu_driver_is_active_if_there_is_a_gpu(fake: FakeCuda, monkeypatch) -> None:
     assert isinstance(driver.active, CUDADriver) and driver.active.is_active()
     assert driver.active.get_current_target() == GPUTarget("cuda", 90, 32)
     utilities = driver.active.utils

@@ -157,7 +157,7 @@ def test_pointers_in_memory(gpu):
     np.testing.assert_array_equal(out, np.stack(arrays))
 
 
-def test_what_cannot_be_launched(gpu):
+def test_invalid_launches_are_errors(gpu):
     class Address:
         dtype = "float32"
 

@@ -114,7 +114,7 @@ def test_several_kinds_by_turns(four: Any, slow: Slow) -> None:
             assert words(kind[0])[2:] == [5, 11]
 
 
-def test_what_is_called_may_be_kept(four: Any, slow: Slow) -> None:
+def test_bound_launch_may_be_kept(four: Any, slow: Slow) -> None:
     launch = four[(1,)]
     out = np.zeros(4, np.int64)
     assert slow.during(lambda: launch(out, 3, 5, 11)) == 2  # it was made before there was a plan
@@ -134,7 +134,7 @@ def test_what_is_called_may_be_kept(four: Any, slow: Slow) -> None:
     "value",
     [3, -3, 48, -(2**31), 2**31 - 1, 2**31, 2**63 - 1, -(2**63), 2**63, 2**64 - 1, True, False, 2.5, -0.0, 1e300],
 )
-def test_words_are_what_python_packs(four: Any, slow: Slow, value: Any) -> None:
+def test_words_equal_the_packing_of_python(four: Any, slow: Slow, value: Any) -> None:
     out = np.zeros(4, np.int64)
     seen = []
     for _ in range(TIMES):
@@ -360,7 +360,7 @@ def test_nothing_is_allocated(four: Any, slow: Slow) -> None:
     assert (sys.getrefcount(out), sys.getrefcount(launch)) == references
 
 
-def test_kernels_and_what_is_called_are_freed(compiled: Any) -> None:
+def test_kernels_and_callees_are_freed(compiled: Any) -> None:
     def short(out):
         pass
 
@@ -514,7 +514,7 @@ def test_parameters_with_types_of_their_own(compiled: Any, slow: Slow) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_child_of_a_fork_goes_on(four: Any, slow: Slow) -> None:
+def test_forked_child_continues(four: Any, slow: Slow) -> None:
     out = np.zeros(4, np.int64)
     slow.during(lambda: four[(8,)](out, 3))
     child = os.fork()

@@ -50,7 +50,7 @@ def test_known_kernels_are_found_by_plans(kernel: Any, compiled: Any, slow: list
     assert len(slow) == 6 and len(compiled) == 7
 
 
-def test_what_makes_plans_void(kernel: Any, slow: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_that_invalidate_plans(kernel: Any, slow: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     def warmup() -> Any:
         return kernel.warmup(np.float32, 7, 2.5, grid=(1,))
 

@@ -164,7 +164,7 @@ def test_an_item_of_a_value_has_changed() -> None:
     assert [result(reads_an_item) for _ in range(4)] == [4] * 4
 
 
-def test_what_is_added_to_is_read(monkeypatch) -> None:
+def test_global_of_an_augmented_assignment_is_read(monkeypatch) -> None:
     assert [result(adds_to_it) for _ in range(3)] == [11] * 3
     monkeypatch.setattr(sys.modules[__name__], "COUNTED", tl.constexpr(30))
     with pytest.raises(LaunchError, match="'COUNTED' has changed"):

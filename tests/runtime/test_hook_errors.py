@@ -105,7 +105,7 @@ def test_other_hooks_of_a_chain_are_called() -> None:
     assert calls == ["fill"]
 
 
-def test_error_of_launch_metadata_is_that_of_the_hook_that_asked() -> None:
+def test_error_of_launch_metadata_is_reported_for_the_hook() -> None:
     kernel = tritium.jit(fill.fn, launch_metadata=failing(KeyError("bytes")))
     knobs.runtime.launch_enter_hook = lambda metadata: metadata.get()
     with pytest.warns(HookWarning, match=r"runtime.launch_enter_hook: .* raised KeyError: 'bytes'"):

@@ -54,7 +54,7 @@ def launch(n=10, **options):
 # -- around compiles --------------------------------------------------------------------------------------------------
 
 
-def test_what_compile_hooks_are_told(device) -> None:
+def test_arguments_of_compile_hooks(device) -> None:
     seen = []
     knobs.runtime.jit_cache_hook = lambda **told: seen.append(("before", told))
     knobs.runtime.jit_post_compile_hook = lambda **told: seen.append(("after", told))
@@ -81,7 +81,7 @@ def test_what_compile_hooks_are_told(device) -> None:
         kernels["another"]
 
 
-def test_a_function_with_another_text_is_another_argument() -> None:
+def test_function_with_different_source_is_a_different_argument() -> None:
     launch()
     text = helper.src
     helper._unsafe_update_src(text.replace("x + 1", "x + 2"))
@@ -95,7 +95,7 @@ def test_a_function_with_another_text_is_another_argument() -> None:
     launch()
 
 
-def test_kernels_that_were_removed_are_asked_for_again() -> None:
+def test_removed_kernels_are_fetched_again() -> None:
     seen = []
     for _ in range(3):
         launch()
@@ -106,7 +106,7 @@ def test_kernels_that_were_removed_are_asked_for_again() -> None:
     assert len(seen) == 1 and seen[0] in kernels
 
 
-def test_a_warmup_says_so() -> None:
+def test_hooks_get_warmup_flag() -> None:
     seen = []
     knobs.runtime.jit_post_compile_hook = lambda **told: seen.append(told)
     fill.warmup(np.dtype(np.float32), 10, BLOCK=16, grid=(1,))

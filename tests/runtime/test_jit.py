@@ -94,7 +94,7 @@ def test_what_tools_ask_a_kernel() -> None:
         assert f.read().splitlines(True)[asked.starting_line_number - 1 :][: len(asked.raw_src)] == asked.raw_src
 
 
-def test_a_kernel_that_a_program_writes_stands_where_its_template_does() -> None:
+def test_generated_kernel_has_position_of_its_template() -> None:
     """What libraries of generated kernels do: another text in an object, told to stand in the template's file."""
 
     @tritium.jit

@@ -123,7 +123,7 @@ def test_wrapped_tensors_keep_their_type_when_copied() -> None:
     assert (wrapped.stride(), wrapped.stride(0), wrapped.element_size()) == ((3, 1), 3, 1)
 
 
-def test_the_autotuner_s_disk_cache_is_asked_by_key(tmp_path, monkeypatch) -> None:
+def test_disk_cache_of_the_autotuner_is_read_by_key(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     configs = [Config({"B": 4}), Config({"B": 8})]
 

@@ -35,7 +35,7 @@ def _carried(kernel: CompiledKernel, fn: tritium.JITFunction) -> CompiledKernel:
     return made
 
 
-def test_code_runs_behind_a_pickle() -> None:
+def test_unpickled_code_runs() -> None:
     kernel = compile(
         ASTSource(_double, {"x": "*fp32", "out": "*fp32", "n": "i32", "BLOCK": "constexpr"}, {"BLOCK": 16})
     )

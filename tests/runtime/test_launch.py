@@ -322,7 +322,7 @@ def test_a_parameter_called_like_an_option(compiled) -> None:
 # ---- the compiled kernel --------------------------------------------------------------------------------------------
 
 
-def test_what_a_launch_returns(count) -> None:
+def test_launch_returns_the_kernel(count) -> None:
     out = np.zeros(8, np.int32)
     kernel = count[(1,)](out)
     assert list(kernel.asm) == ["source", "ttir", "llir", "asm", "obj"]

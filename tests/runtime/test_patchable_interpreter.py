@@ -485,7 +485,7 @@ def test_tools_that_skip_triton_s_frames_find_the_line_of_the_kernel(tmp_path) -
     assert done.stdout.splitlines() == wanted, traceback.format_exc()
 
 
-def test_parts_that_clients_compose_are_there() -> None:
+def test_parts_that_clients_compose_exist() -> None:
     options = interpreter.InterpreterOptions(debug=True)
     assert options.debug and options.backend_name == "interpreter" and "fp8e4nv" in options.supported_fp8_dtypes
     b = InterpreterBuilder()

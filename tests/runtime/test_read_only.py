@@ -150,7 +150,7 @@ def test_read_only_arrays_that_need_not_be_stored_to(kernel, how, interpret, tmp
     np.testing.assert_array_equal(out, x)
 
 
-def test_memory_that_one_argument_may_only_read_and_another_write():
+def test_aliased_memory_read_only_for_one_argument():
     x = np.arange(8, dtype=np.int32)
     constant = x[:]
     constant.flags.writeable = False

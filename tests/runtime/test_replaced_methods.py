@@ -80,7 +80,7 @@ def test_run_replaced_in_one_kernel_leaves_others_alone(launches_before):
     assert len(recorder.calls) == 3
 
 
-def test_run_of_a_subclass_is_what_launches_call():
+def test_launches_call_run_of_a_subclass():
     class Counting(JITFunction):
         launches = 0
 

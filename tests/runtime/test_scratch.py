@@ -51,7 +51,7 @@ def test_a_block_is_replaced_by_a_larger_one_and_freed(driver: Driver) -> None:
     assert driver.freed == [100]
 
 
-def test_what_a_graph_has_captured_is_not_freed(driver: Driver) -> None:
+def test_captured_scratch_memory_is_not_freed(driver: Driver) -> None:
     scratch.scratch_block(0, 5, "global", 100)
     driver.capturing = {5}
     for _ in range(3):

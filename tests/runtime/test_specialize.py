@@ -161,7 +161,7 @@ def test_annotations_are_checked(value, annotation: str) -> None:
         specialize(value, rule(annotation))
 
 
-def test_constants_are_told_apart() -> None:
+def test_constants_are_distinguished() -> None:
     values = [1, True, 1.0, "1", 0.0, -0.0, 0, False, None, (1,), (True,), [1], float("nan")]
     assert len({constant_key(v) for v in values}) == len(values)
     assert constant_key(float("nan")) == constant_key(float("nan"))

@@ -35,7 +35,7 @@ def encoder(type_: str = "tensordesc<fp16[32, 128]>", **changes: Any) -> MapEnco
     return MapEncoder(type_, {**META, **changes}, encode_tiled)
 
 
-def test_what_is_encoded() -> None:
+def test_encoded_tensor_maps() -> None:
     x = array((100, 256))
     data, *rest = encoder()(TensorDescriptor(x, [100, 200], [256, 1], [32, 128], "nan"), x.ctypes.data, "x")
     assert rest == [100, 200, 256, 1]
@@ -57,7 +57,7 @@ def test_element_types_and_ranks() -> None:
         assert m.element == name
 
 
-def test_rows_that_end_inside_of_16_bytes_are_for_kernels_that_know() -> None:
+def test_rows_not_a_multiple_of_16_bytes_have_their_own_kernel() -> None:
     x = array((64, 128))
     uneven = TensorDescriptor(x, [64, 127], [128, 1], [32, 64])
     with pytest.raises(ArgumentError, match="rows of whole 16 bytes, the descriptor has rows of 254"):

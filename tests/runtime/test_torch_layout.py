@@ -89,7 +89,7 @@ def test_tensors_that_became_others_are_read_anew() -> None:
         assert guard.read(tensor) == tensor.data_ptr() != 0
 
 
-def test_bits_behind_a_tensors_flags_do_not_count() -> None:
+def test_bits_after_a_tensors_flags_are_ignored() -> None:
     tensor, layout = torch.zeros(64), find_layout(torch_abi.look_at)
     guard = Guard(tensor)
     ctypes.c_uint8.from_address(tensor._cdata + layout.state + 7).value |= 0x80
@@ -97,7 +97,7 @@ def test_bits_behind_a_tensors_flags_do_not_count() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
-def test_torch_is_asked_about_all_others() -> None:
+def test_other_tensors_use_the_functions_of_torch() -> None:
     guard = Guard(torch.zeros(64))
     shared = torch.zeros(64)
     copy = torch._lazy_clone(shared)
@@ -124,7 +124,7 @@ def test_torch_is_asked_about_all_others() -> None:
     assert guard.read(copy) == copy.data_ptr()
 
 
-def test_modes_do_not_see_what_is_made_to_find_out() -> None:
+def test_torch_modes_do_not_see_probe_tensors() -> None:
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -146,7 +146,7 @@ def test_modes_do_not_see_what_is_made_to_find_out() -> None:
     assert seen == []
 
 
-def test_without_a_layout_torch_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_layout_functions_of_torch_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_abi, "_known", {})
     monkeypatch.setattr(torch_abi, "find_layout", lambda look_at: None)
     tensor = torch.zeros(4)

@@ -116,7 +116,7 @@ def test_configurations_that_cannot_be_compiled(parallel, processes) -> None:
     assert fit == {TOO_LARGE: False, 16: True, 32: True, 8: False, 64: True}
 
 
-def test_assertions_are_what_configurations_are_tried_for(parallel, recwarn) -> None:
+def test_static_assertions_make_configurations_unfit(parallel, recwarn) -> None:
     double.device_caches.clear()
     tuned = tritium.autotune(blocks(8, 16, 32, 64), key=["n"], warmup=1, rep=1)(double)
     tuned[grid](*arrays(), 1000)
@@ -156,7 +156,7 @@ def test_hooks_hear_of_every_compile_in_this_thread(parallel) -> None:
     assert sorted(seen) == sorted([("before", threading.get_ident()), ("after", threading.get_ident())] * len(SIZES))
 
 
-def test_the_hook_of_a_configuration_chooses_what_is_compiled(parallel) -> None:
+def test_pre_hook_of_a_configuration_affects_the_compile(parallel) -> None:
     """As hooks do that set the blocks of a descriptor: the promised kernel is the one that is launched."""
 
     @tritium.jit
@@ -223,7 +223,7 @@ def test_what_is_shown() -> None:
     assert search.describe().splitlines()[-1] == f"  best so far: 0.1235 ms, {configs[1]}"
 
 
-def test_failures_are_told_where_somebody_asked(capsys) -> None:
+def test_failures_are_printed_with_the_print_setting(capsys) -> None:
     search = Search("k", blocks(16, 32))
     search.failures[search.configs[1]] = RuntimeError("no\nmore")
     with knobs.autotuning.scope():
@@ -291,7 +291,7 @@ def test_only_the_winner_is_warned_of(parallel, processes, asked, capsys, monkey
     assert len(told) == (len(SIZES) if asked else 0)
 
 
-def test_what_takes_longest_is_begun_first(parallel) -> None:
+def test_longest_compiles_are_started_first(parallel) -> None:
     begun: list[Config] = []
     few = blocks(16, 64, num_warps=1)  # blocks of which one warp has 16 and 64
     many = blocks(128, 256, num_warps=8)  # 16 and 32

@@ -28,7 +28,7 @@ def left_behind() -> weakref.ref[Cycle]:
     return weakref.ref(Cycle())
 
 
-def test_what_a_pause_leaves_is_collected_where_it_suits() -> None:
+def test_garbage_of_a_pause_is_collected_while_waiting() -> None:
     with paused():
         cycle = left_behind()
         assert cycle() is not None
@@ -37,7 +37,7 @@ def test_what_a_pause_leaves_is_collected_where_it_suits() -> None:
     assert gc.isenabled()
 
 
-def test_who_collects_himself_is_left_alone() -> None:
+def test_programs_that_disable_collection_are_left_alone() -> None:
     gc.disable()
     cycle = left_behind()
     with paused():

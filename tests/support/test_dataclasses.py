@@ -63,7 +63,7 @@ def test_they_are_alike():
     assert behaviour(dataclass) == behaviour(dataclasses.dataclass)
 
 
-def test_the_standard_library_is_imported_when_it_is_asked_for():
+def test_standard_dataclasses_are_imported_on_demand():
     code = """
 import sys
 before = set(sys.modules)
@@ -93,7 +93,7 @@ def test_the_constructor_is_written_for_many_instances():
 
 
 @pytest.mark.parametrize("call", ["1, x=2", "y=3", "1, z=2", "1, [], 2.0, 3", "z=1"])
-def test_wrong_arguments_are_told_as_the_standard_does(call):
+def test_wrong_arguments_raise_the_errors_of_the_standard_library(call):
     told = []
     for decorator in (dataclass, dataclasses.dataclass):
         with pytest.raises(TypeError) as error:

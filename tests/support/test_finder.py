@@ -57,7 +57,7 @@ def _parent_path(name):
     return importlib.import_module(name.rpartition(".")[0]).__path__
 
 
-def test_bytecode_is_what_is_loaded(package, monkeypatch):
+def test_valid_bytecode_is_loaded(package, monkeypatch):
     imported("sought.plain")
     monkeypatch.setattr(importlib.machinery.SourceFileLoader, "get_data", None)  # what Python's own way would call
     assert imported("sought.plain").name == "plain"
@@ -87,7 +87,7 @@ def test_bytecode_that_does_not_belong_to_the_source_is_not_loaded(package, harm
     assert imported("sought.plain").name == "plain"
 
 
-def test_bytecode_of_another_place_is_corrected(package, tmp_path):
+def test_bytecode_of_a_moved_file_is_corrected(package, tmp_path):
     """A moved environment: positions in tracebacks are those of the source that is there."""
     imported("sought.plain")
     moved = tmp_path / "elsewhere" / "sought"

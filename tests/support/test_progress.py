@@ -61,7 +61,7 @@ def test_long_work_is_shown() -> None:
     assert out == "True\n"
 
 
-def test_it_is_gone_at_the_end() -> None:
+def test_display_is_erased_at_the_end() -> None:
     _, screen = on_terminal(SCRIPT % (1.3, 0.0))
     assert screen.rstrip().endswith(("\x1b[2K", "\x1b[?25h")) and "\x1b[2K" in screen
 

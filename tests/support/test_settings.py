@@ -13,7 +13,7 @@ from tritium.support import settings
 @pytest.mark.parametrize(
     "text, value", [("1", True), ("TRUE", True), ("on", True), ("Y", True), ("0", False), ("x", False)]
 )
-def test_flags_are_read_when_asked(monkeypatch: pytest.MonkeyPatch, text: str, value: bool) -> None:
+def test_flags_are_read_on_access(monkeypatch: pytest.MonkeyPatch, text: str, value: bool) -> None:
     monkeypatch.setenv("TRITON_ALWAYS_COMPILE", text)
     assert knobs.compilation.always_compile is value
 
@@ -74,7 +74,7 @@ def test_every_change_is_a_generation() -> None:
     assert settings.generation.value > before
 
 
-def test_what_changes_code_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_that_affect_code_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("TRITON_DEBUG", "TRITIUM_SANITIZE", "MLIR_ENABLE_DUMP"):
         monkeypatch.delenv(variable, raising=False)
     assert "runtime.debug" not in settings.invalidating_environment()

@@ -107,7 +107,7 @@ def _child(writer: TraceWriter) -> None:
     recording.flush()
 
 
-def test_a_forked_process_is_another(tmp_path: Path) -> None:
+def test_forked_process_has_its_own_id(tmp_path: Path) -> None:
     writer = TraceWriter(str(tmp_path / "t.jsonl"))
     _child(writer)
     process = multiprocessing.get_context("fork").Process(target=_child, args=(writer,))
@@ -118,7 +118,7 @@ def test_a_forked_process_is_another(tmp_path: Path) -> None:
     assert found[0]["process"] != found[2]["process"]
 
 
-def test_a_file_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:
+def test_unwritable_file_is_reported_once(tmp_path: Path) -> None:
     recording = Recording(writer_for(str(tmp_path)))
     with pytest.warns(TraceWarning, match="the trace cannot be written to"):
         recording.flush()
