@@ -188,7 +188,7 @@ class _Conversion:
         self.regions(op)
 
     def regions(self, op: Operation) -> None:
-        """What is in the regions of an operation."""
+        """Convert the regions of an operation."""
         for region in op.regions:
             for block in region.blocks:
                 self.arguments(block)

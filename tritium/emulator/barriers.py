@@ -157,7 +157,7 @@ class Clusters:
         return self.first_place + 2 * self.of + (self.phase[self.of] + ahead) % 2
 
     def advance(self) -> None:
-        """Terminator the phases for which everybody has come; those who wait look again."""
+        """Complete the phases at which all threads have arrived, and wake those that wait."""
         m = self.machine
         ended = np.all((self.arrived | ~m.alive).reshape(-1, self.size), axis=1)
         ended = ended & np.any(self.arrived.reshape(-1, self.size), axis=1)

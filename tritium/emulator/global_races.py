@@ -134,7 +134,7 @@ class GlobalRaces:
             self.time[u] += 1
 
     def _union(self, a: Array, b: Array) -> Array:
-        """What both know together; the same array for the same two."""
+        """The join of two clocks; the same array for the same two."""
         if a is b:
             return a
         found = self._merged.get((id(a), id(b)))

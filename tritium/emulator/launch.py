@@ -201,7 +201,7 @@ def cluster_of(program: Program, cluster: int | Sequence[int] | None) -> tuple[i
 
 
 def block_numbers(grid: tuple[int, int, int], cluster: tuple[int, int, int]) -> Array:
-    """The linear numbers of all blocks; those of a cluster stand together, in the order of their rank."""
+    """The linear indices of all CTAs; those of a cluster are adjacent, in the order of their rank."""
     z, y, x = np.indices(grid[::-1])
     number = x + grid[0] * (y + grid[1] * z)
     (gx, gy, gz), (cx, cy, cz) = grid, cluster
@@ -298,7 +298,7 @@ def set_parameters(machine: Machine, values: bytes) -> None:
 
 
 def initial_bytes(machine: Machine, variable: Variable) -> bytes:
-    """What a variable of the module holds at first."""
+    """The initial value of a module variable."""
     size = TYPES[variable.type].bytes
     out = b""
     for value in variable.initial or ():

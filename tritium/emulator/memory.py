@@ -70,7 +70,7 @@ class Allocation(Store):
 
 
 def bytes_at(address: int, size: int) -> Array:
-    """The memory of this process at an address, which somebody else keeps alive."""
+    """The memory of this process at an address; the caller keeps it alive."""
     return np.frombuffer(memoryview((ctypes.c_char * size).from_address(address)), dtype=np.uint8)
 
 

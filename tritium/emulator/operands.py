@@ -98,7 +98,7 @@ class Operands(Threads):
         raise UnknownInstruction(f"{operand!r} is no predicate", i)
 
     def write(self, operand: Operand, type_: Type, i: Instruction) -> Array:
-        """The live array to write results of `type_` into; one that nobody reads for the sink `_`."""
+        """The live array to write results of `type_` into; a dummy for the sink `_`."""
         if operand is None:
             return np.zeros(self.threads, type_.dtype)
         if not isinstance(operand, Register):

@@ -117,7 +117,7 @@ class _Scope:
 
 
 class _Body:
-    """What a function's braces hold, while it is read."""
+    """The body of a function during parsing."""
 
     def __init__(self) -> None:
         self.registers: dict[str, str] = {}
@@ -290,7 +290,7 @@ class _Parser:
         )
 
     def resolve(self, body: _Body) -> None:
-        """Give jumps the unique names of their labels, which may stand below them."""
+        """Resolve jumps to the unique names of their labels, which may follow later."""
         for index, scope in body.jumps:
             i = body.instructions[index]
             operands = tuple(

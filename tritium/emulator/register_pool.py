@@ -42,7 +42,7 @@ class RegisterPool:
         self.waiting.clear()
 
     def wrong(self, warp: int, wanted: int, gives: bool) -> str | None:
-        """What is wrong with a warp's request; None if nothing is, which is noted."""
+        """The error in a warp's request, or None for a valid one, which is recorded."""
         before, group = int(self.of[warp]), warp // self.per_cta * self.per_cta + warp % self.per_cta // GROUP * GROUP
         if gives != (wanted < before) and wanted != before:
             return f"{'dec' if gives else 'inc'} to {wanted} registers of a thread that has {before}"

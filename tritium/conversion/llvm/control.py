@@ -21,7 +21,7 @@ _METADATA = 1 << 20  # the first number of metadata about loops
 
 
 class Context(Protocol):
-    """What control flow needs of the context of a function."""
+    """The interface of a function context for control flow."""
 
     lines: list[str]
     block: str
@@ -120,7 +120,7 @@ def lower_for(e: Context, op: CountedLoop, ending: Callable[[], object] | None =
 
 
 def _guarded_for(e: Context, op: CountedLoop, ending: Callable[[], object]) -> None:
-    """A loop with its test at the end, behind a test whether it runs at all."""
+    """A loop with its test at the end, guarded by a test for zero iterations."""
     compare = f"icmp {'ult' if op.unsignedCmp else 'slt'} {e.types_of(op.lb.type)[0]}"
     body, end, done = e.fresh_label("body"), e.fresh_label("end"), e.fresh_label("done")
     before, inits = e.block, _all_parts(e, op.init_args)
@@ -147,7 +147,7 @@ def _guarded_for(e: Context, op: CountedLoop, ending: Callable[[], object]) -> N
 
 
 def _counted_for(e: Context, op: CountedLoop, lower: int, upper: int, step: int) -> None:
-    """A loop that runs at least once: the test stands at its end."""
+    """A loop that runs at least once, with the test at its end."""
     body, done = e.fresh_label("body"), e.fresh_label("done")
     before = e.block
     e.stmt(f"br label %{body}")

@@ -49,7 +49,7 @@ class DebugInfo:
         self._known: dict[Location, str] = {}
 
     def function(self, func: Any) -> str:
-        """Begin a function of the module; what is written behind its attributes."""
+        """Begin a function of the module; returns the text after its attributes."""
         return self.function_at(func.sym_name, func.loc)
 
     def function_at(self, name: str, loc: Location) -> str:

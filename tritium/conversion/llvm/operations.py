@@ -120,7 +120,7 @@ def overflow_flags(op: Any) -> str:
 
 
 def clamp_intrinsics(op: tt.ClampF) -> tuple[str, str]:
-    """What a clamp takes the larger with, then the smaller."""
+    """The max and the min intrinsic of a clamp."""
     if op.propagateNan == tt.PropagateNan.all:
         return "llvm.maximum", "llvm.minimum"
     return "llvm.maxnum", "llvm.minnum"

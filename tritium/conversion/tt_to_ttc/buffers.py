@@ -25,7 +25,7 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def stored_type(ty: Type) -> Type:
-    """How an element lies in scratch memory: i1 takes a byte."""
+    """The type of an element in scratch memory: i1 takes a byte."""
     return i8 if ty is i1 else ty
 
 

@@ -144,7 +144,7 @@ class _Reduction:
         self._finish(outer, totals)
 
     def _follow_extremes(self, compare: bool) -> None:
-        """From here on, extremes are combined as `extremes` says."""
+        """Use the combinations of `extremes` from here on."""
         found = {item: item.extreme for item in self.items if item.extreme is not None and not self.in_order}
         self.extremes = {item: extreme.comparing() if compare else extreme for item, extreme in found.items()}
 
@@ -265,7 +265,7 @@ class _Reduction:
         return self.ev.w.vector(lane, self.ev.lanes)
 
     def _parts(self, indices: list[Index]) -> list[list[list[Value]]]:
-        """What is combined with the totals at some indices: vectors; or numbers, where neighbours must come first."""
+        """The elements to combine with the totals at some indices: vectors, or scalars if order matters."""
         values = self._values(indices)
         return [self._neighbours_first(item) for item in values] if self.in_order else values
 

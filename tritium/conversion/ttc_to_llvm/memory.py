@@ -52,7 +52,7 @@ def _pointee(ptr: Value) -> Type:
 
 
 def _memory_type(ty: Type) -> str:
-    """How an element lies in memory: i1 takes a byte."""
+    """The type of an element in memory: i1 takes a byte."""
     return "i8" if ty == IntegerType(1) else llvm_type(ty)
 
 

@@ -68,7 +68,7 @@ class _Order:
         self.spelled = "relaxed" if self.fenced else op.sem.name
 
     def before(self) -> None:
-        """What all have written comes first. (`analysis.membar.needs_barrier_before` says so of the operation.)"""
+        """Order a release after earlier writes of all threads: a barrier, then a fence (see `analysis.membar`)."""
         if self.sem in _RELEASES:
             _meet(self.e)
             self._fence()
@@ -170,7 +170,7 @@ def _most(e: FunctionContext, op: tt.AtomicRMW, ty: Type) -> int:
 
 
 def _rmw_instruction(e: FunctionContext, op: tt.AtomicRMW, ty: Type, count: int) -> _Instruction | None:
-    """What does `count` neighbours; None where only LLVM can."""
+    """The PTX instruction for `count` contiguous elements; None if only LLVM has one."""
     width = bit_width(ty)
     if op.atomic_rmw_op is not AtomicOp.fadd:
         if width not in (8, 16, 32, 64):
@@ -223,7 +223,7 @@ def _rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
 def _by_llvm(
     e: FunctionContext, op: tt.AtomicRMW, order: _Order, address: str, source: str, condition: str | None
 ) -> str:
-    """What becomes a loop of compare and swap; fences keep the order, which LLVM forgets for some of these."""
+    """Atomics that LLVM expands to compare-and-swap loops; explicit fences, as LLVM drops the ordering of some."""
     ty = llvm_type(op.val.type)
     name = _LLVM_NAMES.get(op.atomic_rmw_op, op.atomic_rmw_op.name.strip("_"))
     scope = {"gpu": ' syncscope("device")', "cta": ' syncscope("block")', "sys": ""}[order.scope]
@@ -313,7 +313,7 @@ def _store(e: FunctionContext, op: tt.AtomicStore) -> None:
 
 @lowers(tt.AtomicPoll)
 def _poll(e: FunctionContext, op: tt.AtomicPoll) -> None:
-    """Each element is read until it is as expected, or the time is up; elements wait one behind the other."""
+    """Poll each element until it is as expected or the timeout expires; elements are polled in order."""
     ty = _check(op)
     holder, conditions = _conditions(e, op, None)
     groups = vector_groups(e, op.ptr, None, byte_width(ty))

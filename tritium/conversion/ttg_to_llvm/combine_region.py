@@ -45,7 +45,7 @@ class CombineRegion:
         self.facts = combine_of(self.block)
 
     def rows(self) -> list[Row]:
-        """What each register of a thread has of the operands."""
+        """The operands' elements in each register of a thread."""
         return list(zip(*(self.e(v) for v in self.op.srcs)))
 
     def bind(self, rows: Sequence[Row]) -> None:

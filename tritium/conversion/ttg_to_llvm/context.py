@@ -282,7 +282,7 @@ class FunctionContext(Emitter):
 
     @property
     def facts(self) -> AxisInfoAnalysis:
-        """What is known of the integers and addresses of this function."""
+        """The axis analysis of this function."""
         if self.known_facts is None:
             self.known_facts = AxisInfoAnalysis(self.func)
         return self.known_facts

@@ -44,7 +44,7 @@ def _convert_layout(e: FunctionContext, op: ttg.ConvertLayout) -> None:
 
 @lowers(ttg.Barrier, gpu.Barrier)
 def _barrier(e: FunctionContext, op: Any) -> None:
-    """What a program has written to the GPU's memory its blocks see of each other: those of a cluster wait, too."""
+    """A CTA barrier; a cluster barrier if it orders global writes of a program with several CTAs."""
     seen_by_all = isinstance(op, ttg.Barrier) and op.addrSpace & ttg.AddrSpace.global_write
     wait_for(e, "cluster" if seen_by_all and e.module.num_ctas > 1 else "block")
 

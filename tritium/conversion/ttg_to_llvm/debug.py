@@ -44,7 +44,7 @@ def text_constant(e: FunctionContext, text: str) -> str:
 
 @lowers(tt.Assert)
 def _assert(e: FunctionContext, op: tt.Assert) -> None:
-    """Stop the kernel where an element does not hold; all threads have asked before any goes on."""
+    """Trap if the condition is false for an element; all threads test before any continues."""
     parts = list(dict.fromkeys(e(op.condition)))
     width = llvm_type(op.condition.type)
     good = ""
@@ -158,7 +158,7 @@ def _print_once(
 
 
 def _vprintf(e: FunctionContext, text: str, operands: Sequence[tuple[str, str]]) -> None:
-    """The operands lie one behind the other in a buffer, each at a multiple of its size."""
+    """The operands are stored consecutively in a buffer, each at a multiple of its size."""
     buffer = f"{BUFFER} = alloca [{8 * MOST_OPERANDS} x i8], align 8"
     if buffer not in e.entry_lines:
         e.entry_lines.append(buffer)

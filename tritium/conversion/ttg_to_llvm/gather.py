@@ -45,7 +45,7 @@ def _index(e: FunctionContext, ty: Type, value: str, size: int) -> str:
 def _by_shuffles(
     e: FunctionContext, op: tt.Gather, plan: Gathering, found: LinearLayout, indices: list[str]
 ) -> list[str]:
-    """Each register that may have the element is asked of the lane that has it."""
+    """Shuffle each register that may hold the element from the lane that holds it."""
     ty = element_type(op.src.type)
     values, candidates = e(op.src), plan.candidates()
     out = []

@@ -61,7 +61,7 @@ def _count(e: FunctionContext, base: str, ty: Type, value: str, mask: str | None
 
 
 def _read(e: FunctionContext, op: tt.Histogram, base: str, blocks: int) -> None:
-    """The counts of all blocks of a cluster that have elements of their own, whose numbers differ in `blocks`."""
+    """The counts of all CTAs of a cluster that own elements, whose ids differ in `blocks`."""
     wait_for(e, "cluster" if blocks else "block")
     width = bit_width(element_type(op.result.type))
     known: dict[str, str] = {}

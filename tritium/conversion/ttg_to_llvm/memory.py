@@ -91,7 +91,7 @@ class _Words:
 
     @property
     def type(self) -> str:
-        """What LLVM's own instruction moves."""
+        """The LLVM type of the access."""
         return f"i{self.bits}" if self.count == 1 else f"<{self.count} x i{self.bits}>"
 
     @property
@@ -120,7 +120,7 @@ _STORE_MODIFIERS = (CacheModifier.none, CacheModifier.wb, CacheModifier.cg, Cach
 
 
 def _words(e: FunctionContext, op: Any, ty: Type, count: int, modifiers: Sequence[CacheModifier]) -> _Words:
-    """How `count` elements are moved, and what the operation says about caches."""
+    """The access of `count` elements, and its cache modifiers."""
     bits = word_bits(ty, count)
     words = max(1, byte_width(ty) * 8 * count // bits)
     policy = op.cachePolicy

@@ -223,7 +223,7 @@ class _Writer:
         return e.op(f"select i1 {self.ready}, {whole} {value}, {whole} {zero}")
 
     def sums_in(self, sums: list[str]) -> list[str]:
-        """The sums as the instruction takes them: halves in pairs."""
+        """The accumulators as operands of the instruction: f16 values in pairs."""
         if self.result is not f16:
             return sums
         out = []

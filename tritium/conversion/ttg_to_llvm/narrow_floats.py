@@ -113,7 +113,7 @@ def _single(e: FunctionContext, value: str, source: Any) -> str:
 
 
 def _in_groups(parts: list[str], size: int, write: Callable[..., Sequence[str]]) -> list[str]:
-    """What `write(*group)` makes of neighbours, `size` at once; the last stands in for those that are missing."""
+    """Apply `write(*group)` to groups of `size` elements; the last group is padded with its last element."""
     out: list[str] = []
     for i in range(0, len(parts), size):
         group = parts[i : i + size]
@@ -146,7 +146,7 @@ def _halves_to_bytes(e: FunctionContext, low: str, high: str, ptx: str) -> tuple
 
 
 def _singles_to_bytes(e: FunctionContext, low: str, high: str, ptx: str) -> tuple[str, str]:
-    """The instruction takes the upper element first."""
+    """The upper element is the first operand of the instruction."""
     text = f"cvt.rn.satfinite.{ptx}x2.f32 $0, $1, $2;"
     return _apart(e, "i16", e.asm(text, "=h,f,f", [("float", high), ("float", low)], "i16", False), "i8")
 

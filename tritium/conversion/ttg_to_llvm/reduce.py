@@ -139,7 +139,7 @@ def _redux_call(e: FunctionContext, ty: str, kind: str, operand: str) -> str:
 
 
 def _as_result(plan: Reduction, rows: Rows, target: LinearLayout | None) -> list[Row]:
-    """The rows in the order of the result's registers: each is where the rest of its coordinates says."""
+    """The rows in the order of the result's registers, by their other coordinates."""
     if target is None:
         (row,) = rows.values()
         return [row]

@@ -114,7 +114,7 @@ class _Scanning:
         return both if isinstance(before.there, bool) else self.combine.select(before.there, both, row)
 
     def _join(self, first: _Before, second: _Before) -> _Before:
-        """What comes before, in two parts."""
+        """The exclusive prefix, in two parts."""
         if first.there is False or second.there is False:
             return second if first.there is False else first
         row = self.combine(first.row, second.row)
@@ -148,7 +148,7 @@ class _Scanning:
         return bits == list(range(bits[0], bits[0] + len(bits)))
 
     def _step_in_a_row(self, bit: Bit, totals: Rows) -> tuple[str, Rows]:
-        """Each lane takes what the lane that far before it knows, which is as much as it knows itself."""
+        """Each lane combines the prefix of the lane that far before it with its own."""
         e, mask = self.e, self.lane_mask
         here = e.lane if mask == 31 else e.op(f"and i32 {e.lane}, {mask}")
         if self.reverse:
@@ -194,7 +194,7 @@ class _Scanning:
     # -- groups -------------------------------------------------------------------------------------------------------
 
     def _before_groups(self, totals: Rows, bases: list[int], groups: list[int]) -> dict[int, _Before]:
-        """What comes before the group of each register, for this thread."""
+        """The exclusive prefix of the group of each register, for this thread."""
         if not self.plan.tail:
             return dict.fromkeys(totals, _NOTHING)
         if self.plan.through_memory:
@@ -246,7 +246,7 @@ class _Scanning:
                 before = self.combine(before, groups[k]) if before else groups[k]
 
     def _chosen(self, found: list[tuple[int, Row]], own: str, here: dict[int, str]) -> _Before:
-        """Of the rows of all threads that of this one, whose bits are `own`; `here` has tests that are there."""
+        """Select this thread's row, whose bits are `own`, from those of all threads; `here` caches the tests."""
         row: Row = ()
         there: str | bool = True
         for threads, before in found:

@@ -1,4 +1,4 @@
-"""Accesses to shared memory as a plan says: vectors, matrices, what stands in other blocks of a cluster.
+"""Planned accesses to shared memory: vectors, matrices, memory of other CTAs of a cluster.
 
 An address is `base + (thread ^ constant)`, where `thread` is what lane and warp contribute. The bits of a constant that
 no thread has are added as the immediate of the instruction; those that threads have need an exclusive or, made once for

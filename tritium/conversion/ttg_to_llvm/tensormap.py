@@ -98,7 +98,7 @@ def _kind(op: Any) -> Any:
 
 
 class _Alike:
-    """What `count` warps from number `first` on do by the same instructions, each with values of its own."""
+    """Instructions shared by `count` warps from index `first` on, each with its own values."""
 
     def __init__(self, e: FunctionContext, first: int, count: int) -> None:
         self.e, self.first, self.count = e, first, count
@@ -213,7 +213,8 @@ def _address(e: FunctionContext, value: Any) -> str:
 
 @lowers(ttng.TensormapFenceproxyAcquire)
 def _acquire(e: FunctionContext, op: ttng.TensormapFenceproxyAcquire) -> None:
-    """All of a run, where it ends, each by the warp that made the descriptor; where that is not known, behind all."""
+    """Lower all fences of a run at its end, each in the warp that created the descriptor; if unknown, after a
+    barrier."""
     run = [one for one in run_of(op) if isinstance(one, ttng.TensormapFenceproxyAcquire)]
     if not run:
         return

@@ -168,7 +168,7 @@ def start_of(e: FunctionContext, op: Operation, value: Value) -> str:
 
 
 def rounds(e: FunctionContext, op: Operation, desc: Any, buffer: Value, *conditions: str) -> Iterator[Box]:
-    """What each warp copies, one box after another."""
+    """The boxes that each warp copies, in order."""
     boxes = Boxes.of(op, desc, buffer)
     start = start_of(e, op, buffer)
     top = sum(basis[0] for basis in boxes.place.bases["box"])

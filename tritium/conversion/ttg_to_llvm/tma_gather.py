@@ -41,7 +41,7 @@ class Rows(NamedTuple):
 
 
 def rounds(e: FunctionContext, op: Any, buffer: Value) -> Iterator[Rows]:
-    """What each warp moves, four rows after another."""
+    """The rows that each warp copies, four at a time."""
     if e.module.capability < ROWS_FROM:
         raise UnsupportedOperation(op, f"needs sm_{ROWS_FROM}, this is compiled for sm_{e.module.capability}")
     ty: Any = buffer.type

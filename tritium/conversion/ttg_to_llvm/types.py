@@ -57,7 +57,7 @@ def llvm_type(ty: Type) -> str:
 
 @functools.lru_cache(1024)
 def registers_of(ty: TensorType) -> int:
-    """How many registers of a thread a tensor takes, copies included."""
+    """The registers per thread of a tensor, copies included."""
     return linear_layout_of(ty).ins["register"]
 
 

@@ -1,4 +1,4 @@
-"""What lanes of a warp and threads of a block tell each other: shuffles, and elements in shared memory.
+"""Communication between threads: warp shuffles, and elements in shared memory.
 
 A shuffle moves 32 bits. Wider elements take several; of narrower ones several share one where there are several to
 move.
@@ -177,7 +177,7 @@ def store_element(e: FunctionContext, ty: Type, operand: str, address: str) -> N
 
 
 def _alignment(e: FunctionContext, address: str, least: int) -> int:
-    """What is known of an address, by which LLVM finds neighbours that one instruction of up to 16 bytes can access."""
+    """The known alignment of an address, from which LLVM forms accesses of up to 16 bytes."""
     return max(least, min(WIDEST, e.multiple_of(address)))
 
 

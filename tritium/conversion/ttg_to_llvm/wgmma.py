@@ -251,7 +251,7 @@ class Dot:
         return f"wgmma.mma_async.sync.aligned.{shape}.{'s32' if d == 'i32' else d}.{_PTX[a]}.{_PTX[b]}"
 
     def flags(self) -> str:
-        """What follows `scale-d`: signs of floats, and for 16 bits which matrices are not K-major."""
+        """The operands after `scale-d`: signs of floats, and for 16-bit types which matrices are not K-major."""
         element = str(self.op.a.type.element)
         out = [] if element == "i8" else ["1", "1"]
         if element in _HALVES:

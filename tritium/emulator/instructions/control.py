@@ -80,7 +80,7 @@ class Reader:
 
 
 class Argument:
-    """What a call passes, of `size` bytes: a register, or a `.param` variable of the caller."""
+    """An argument of a call, of `size` bytes: a register, or a `.param` variable of the caller."""
 
     def __init__(self, machine: MachineState, operand: Operand, size: int, i: Instruction) -> None:
         if not isinstance(operand, Name) or machine.program.symbols[operand.name].space != "local":

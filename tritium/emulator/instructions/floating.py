@@ -48,7 +48,7 @@ class Operation:
         self.bits = self.target.view(self.unsigned)
 
     def sources(self) -> list[Any]:
-        """The operands as numbers, flushed where the instruction says so."""
+        """The operands as numbers, with subnormals flushed if the instruction has .ftz."""
         values = [widen(self.element, raw) for raw in self.raw]
         return [self.flushed(v) for v in values] if self.ftz else values
 

@@ -163,7 +163,7 @@ def hint(machine: MachineState, i: Instruction) -> Step:
 
 @emulates("createpolicy")
 def policy(machine: MachineState, i: Instruction) -> Step:
-    """A cache policy is a number that nobody looks at here."""
+    """Cache policies have no effect in the emulator."""
     first = i.operands[0]
     assert isinstance(first, Register)
     row = machine.rows[first.name]

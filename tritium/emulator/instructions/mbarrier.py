@@ -118,7 +118,7 @@ class Operation:
                 hazards.arrive(place, np.unique(lanes >> 5))
 
     def put(self, view: Array, k: int, amount: int, thread: int) -> None:
-        """Apply the operation to the object that is element `k` of shared memory; those who wait for it look again."""
+        """Apply the operation to the object that is element `k` of shared memory; wake the threads that wait for it."""
         m = self.machine
         if self.kind == "init":
             m.objects.add(k)

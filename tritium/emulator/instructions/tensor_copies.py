@@ -148,7 +148,7 @@ class MapOperand:
 
 
 class _Copy:
-    """What loads and stores have in common: the map, and a box in shared memory."""
+    """The common operands of TMA loads and stores: the tensor map, and a box in shared memory."""
 
     def __init__(self, machine: MachineState, i: Instruction, operation: str) -> None:
         self.machine, self.i, self.operation = machine, i, operation
@@ -280,7 +280,7 @@ class Store(_Copy):
 
 
 def combined(operation: str, element: str, old: Array, new: Array) -> Array:
-    """What a reduction leaves in memory, as bits."""
+    """The results of a reduction in memory, as bits."""
     function = _OPERATIONS[operation]
     name = element.removesuffix(".ftz")
     if name in ("f16", "bf16", "f32"):
