@@ -167,9 +167,7 @@ def test_products_with_too_few_registers() -> None:
         compiled_product("cubin", maxnreg=24)
     message = str(caught.value)
     assert re.search(r"test_bad_input\.py:\d+:\d+: error: \(C7602\) Insufficient registers \(24\)", message)
-    assert re.search(
-        r"total = tl\.dot\(.*\n *\| +\^\nhint: raise maxnreg to \d+ or more \(it is 24\), or take", message
-    )
+    assert re.search(r"total = tl\.dot\(.*\n *\| +\^\nhint: raise maxnreg to \d+ or more \(it is 24\), or use", message)
 
 
 # -- texts ---------------------------------------------------------------------------------------------------------
@@ -206,7 +204,7 @@ def test_ptx_for_another_number_of_threads(tmp_path: Path) -> None:
     text = made(sine, {"BLOCK": 128}).asm["ptx"]
     path = tmp_path / "k.ptx"
     path.write_text(text.replace("num_warps=4", "num_warps=8"))
-    with pytest.raises(BackendError, match=r"sine is for blocks of 128 threads \(\.reqntid\), .* 256 \(num_warps=8\)"):
+    with pytest.raises(BackendError, match=r"sine is for CTAs of 128 threads \(\.reqntid\), .* 256 \(num_warps=8\)"):
         compile(str(path), GPUTarget("cuda", 90, 32))
     path.write_text(re.sub(r"// Launch: .*", "", text))
     assert compile(str(path), GPUTarget("cuda", 90, 32)).metadata.num_warps == 4
@@ -263,7 +261,7 @@ def test_registers_that_no_multiprocessor_has_are_refused_before_a_launch() -> N
     with pytest.raises(OutOfResources) as caught:
         made(scanned, {"N": 32768}, "cubin", num_warps=16, maxnreg=255)
     assert (caught.value.required, caught.value.limit) == (255 * 512, 65536)
-    assert "hint: threads of 16 warps can have 128 registers, and maxnreg lets them have 255" in str(caught.value)
+    assert "hint: threads of 16 warps can have 128 registers, and maxnreg allows 255" in str(caught.value)
     assert made(scanned, {"N": 1024}, "cubin", num_warps=16, maxnreg=255).n_regs <= 128
 
 
