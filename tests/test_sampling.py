@@ -73,6 +73,7 @@ def test_tree_hash_depends_on_names_and_contents_of_sources_only(tmp_path: Path)
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     """The node ids that a pytest with this project's `conftest.py` runs."""
     monkeypatch.setenv("SEED", "1")
+    monkeypatch.setattr(sampling, "everything", False)  # the runs in this process set it
     pytester.makeini("[pytest]\nmarkers =\n    sample: a sample")
     pytester.makeconftest("from tests.conftest import *")
     pytester.makepyfile(TESTS)
@@ -101,6 +102,20 @@ def test_all_cases_run_on_demand(run) -> None:
     assert len(run("-k", "axes")) == 6 * 3
     (file,) = Path.cwd().glob("test_*.py")
     assert run(f"{file.name}::test_axes[3-y]", f"{file.name}::test_axes[4-x]") == ["test_axes[3-y]", "test_axes[4-x]"]
+
+
+def test_one_in_is_a_share_that_the_seed_determines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "everything", False)
+    monkeypatch.setenv("SEED", "1")
+    chosen = [sampling.one_in(3, str(n)) for n in range(300)]
+    assert 70 < sum(chosen) < 130 and chosen == [sampling.one_in(3, str(n)) for n in range(300)]
+    monkeypatch.setattr(sampling, "everything", True)
+    assert all(sampling.one_in(3, str(n)) for n in range(300))
+
+
+def test_some_keeps_the_order_of_the_values(request: pytest.FixtureRequest) -> None:
+    chosen = sampling.some(range(100), 10, "a", request.config)
+    assert chosen == sorted(chosen) and len(chosen) in (10, 100)
 
 
 def test_workers_and_controller_agree(run, pytester: pytest.Pytester) -> None:
