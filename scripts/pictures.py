@@ -1,9 +1,11 @@
-"""Draw the pictures of the documentation from its own tables.
+"""Draw the pictures of the documentation from tables and layouts.
 
     python -m scripts.pictures            write docs/images/*.svg
     python -m scripts.pictures --check    exit with 1 where one is stale
 
-`speed.svg` is the chart in the README: how many times as fast as Triton, from the table in README.md.
+`speed.svg` is the chart in the README: how many times as fast as Triton, from the table in README.md. `pipelines.svg`
+has the stages for an H100 with their passes, from the tables that the compiler runs; `layout-*.svg` are drawn by the
+code of `tritium layout --svg`.
 """
 
 from __future__ import annotations
@@ -14,6 +16,13 @@ import sys
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
+
+from tritium.dialects.all import MODULES
+from tritium.dialects.ttg_maps import linear_layout
+from tritium.ir.parser import parse_attribute
+from tritium.tools.layout_view import Picture, svg
+from tritium.transforms.ttgir.pipelines import LOWERING, nvidia_ttgir_pipeline
+from tritium.transforms.ttir import gpu_ttir_pipeline
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = re.compile(r"^\| (?P<what>[^|]+) \| (?P<factor>[\d.]+) \|", re.MULTILINE)
@@ -61,10 +70,65 @@ def chart(rows: list[Bar], title: str) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
+def pipelines() -> str:
+    """An SVG of the stages for sm_90: a column for each pipeline, a box for each pass, with its reason as a tooltip."""
+    columns = {
+        "ttir": gpu_ttir_pipeline(descriptors=True),
+        "ttgir": nvidia_ttgir_pipeline(90),
+        "before llir": LOWERING,
+    }
+    most = max(map(len, columns.values()))
+    width, row, step = 290, 24, 310
+    height = 70 + most * row
+    box = f'viewBox="0 0 {step * len(columns)} {height}" role="img" aria-label="The passes for an H100"'
+    boxes = """.box{fill:#eef2fb;stroke:#b6c2dd}.when{stroke-dasharray:4 3}
+@media(prefers-color-scheme:dark){.box{fill:#1b2333;stroke:#44526e}}"""
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {box}>',
+        f"<style>{_STYLE}{boxes}</style>",
+        '<text class="small" x="4" y="14">dashed: runs only where there is work for it</text>',
+    ]
+    for i, (title, passes) in enumerate(columns.items()):
+        x = 4 + i * step
+        parts.append(f'<text x="{x}" y="40" font-weight="600">{escape(title)}</text>')
+        for k, one in enumerate(passes):
+            y = 50 + k * row
+            condition = " when" if one.when is not None else ""
+            parts.append(
+                f"<g><title>{escape(one.reason)}</title>"
+                f'<rect class="box{condition}" x="{x}" y="{y}" width="{width}" height="{row - 4}" rx="3"/>'
+                f'<text class="small" x="{x + 8}" y="{y + 14}">{escape(one.name)}</text></g>'
+            )
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+LAYOUTS = {
+    "blocked": (
+        "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [4, 8], warpsPerCTA = [2, 1], order = [1, 0]}>",
+        (8, 16),
+    ),
+    "swizzled": ("#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 4, order = [1, 0]}>", (8, 16)),
+    "mma": (
+        "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>",
+        (16, 8),
+    ),
+}
+"""Pictures of layouts: name -> the attribute's text, and a shape."""
+
+
+def layout_picture(name: str) -> str:
+    """An SVG of a layout: which register of which thread, or which offset, holds each element."""
+    assert MODULES  # the attributes of all dialects can be read
+    text, shape = LAYOUTS[name]
+    return svg(Picture(linear_layout(parse_attribute(text), shape), shape, 16), text.partition("<")[0])
+
+
 def pictures(root: Path = ROOT) -> dict[Path, str]:
     """The path and the text of each picture."""
+    folder = root / "docs" / "images"
     table = (root / "README.md").read_text(encoding="utf-8")
-    return {root / "docs" / "images" / "speed.svg": chart(bars(table), "Times as fast as Triton")}
+    out = {folder / "speed.svg": chart(bars(table), "Times as fast as Triton"), folder / "pipelines.svg": pipelines()}
+    return out | {folder / f"layout-{name}.svg": layout_picture(name) for name in LAYOUTS}
 
 
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
