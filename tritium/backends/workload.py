@@ -170,7 +170,9 @@ def bytes_of(value: Any, ty: Any) -> int | None:
 
 
 def _kernel(module: Operation) -> Any:
-    return next(f for f in functions_of(module) if not is_private(f) and not f.is_declaration)  # type: ignore[attr-defined]
+    return next(
+        f for f in functions_of(module) if isinstance(f, tt.Func) and not is_private(f) and not f.is_declaration
+    )
 
 
 def _touched(
@@ -226,7 +228,7 @@ class _Walk:
     """Counts over programs: `counts` by (what, kind), multiplied by how often it happens."""
 
     def __init__(self, module: Operation, grid: tuple[int, ...], numbers: Mapping[Value, Attribute]) -> None:
-        self.functions = {f.sym_name: f for f in functions_of(module)}
+        self.functions = {f.sym_name: f for f in functions_of(module) if isinstance(f, tt.Func)}
         self.kernel = _kernel(module)
         self.sizes = (*grid, 1, 1)
         self.given = numbers

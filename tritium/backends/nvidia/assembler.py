@@ -164,11 +164,11 @@ class Assembler:
         except PTXASError:
             return None
 
-    def _refusal(self, log: str, ptx: str, kernel: str, status: int) -> str:
+    def _refusal(self, log: str, ptx: str, kernel: str, status: int | None) -> str:
         """The assembler's messages with the lines they are about; how to repeat it, at the end."""
         found = errors_of_log(log, ptx)
         if not found:
-            how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
+            how = f"ended by signal {-status}" if status is not None and status < 0 else f"exit status {status}"
             found = [f"{how}: {log.strip()[-2000:] or 'no message'}"]
         if _TOO_FEW_REGISTERS.search(log):
             most = _MAX_REGISTERS.search(ptx)

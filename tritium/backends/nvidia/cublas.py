@@ -46,7 +46,7 @@ class CublasLt:
         self._library = _library()
         self._handle = _P()
         self._call("cublasLtCreate", ctypes.byref(self._handle))
-        self._plans: dict[Any, tuple[list[_P], Any]] = {}
+        self._plans: dict[Any, tuple[list[ctypes.c_void_p], Any]] = {}
 
     def _call(self, name: str, *arguments: Any) -> None:
         status = getattr(self._library, name)(*arguments)
@@ -84,7 +84,7 @@ class CublasLt:
     def _bytes(self) -> int:
         return int(self.workspace.numel() * self.workspace.element_size())
 
-    def _plan(self, m: int, n: int, k: int, a: int, b: int, c: int) -> tuple[list[_P], Any]:
+    def _plan(self, m: int, n: int, k: int, a: int, b: int, c: int) -> tuple[list[ctypes.c_void_p], Any]:
         """Descriptors of the matmul and its matrices, and the algorithm that the library proposes.
 
         The library's matrices are column-major: row-major (m, n) is its (n, m), the matmul of b^T and a.

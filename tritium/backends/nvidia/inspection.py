@@ -17,6 +17,7 @@ from ...analysis.buffers import is_shared_alloc
 from ...analysis.global_access import global_accesses
 from ...analysis.shared_traffic import Traffic, stages_of, traffic_of
 from ...dialects import all as _dialects
+from ...dialects.ttg_warps import WarpSpecialize
 from ...ir import IntegerAttr, Operation, enclosing_loop
 from ...ir.parser import parse_module
 from ...ir.passes import run_pipeline
@@ -237,7 +238,7 @@ def _around(op: Operation) -> Iterable[Operation]:
 def _partitions(module: Operation, ptx: str) -> Iterable[Partition]:
     """The warps of each `ttg.warp_specialize`, with the requested registers."""
     for op in module.walk():
-        if op.name != "ttg.warp_specialize":
+        if not isinstance(op, WarpSpecialize):
             continue
         default = module.attributes.get("ttg.num-warps")
         registers = getattr(op.attributes.get("actualRegisters"), "values", ())

@@ -115,7 +115,7 @@ def launch_text(python: bool) -> str:
         "config_bytes": ctypes.sizeof(Config),
         "max_x": MAX_X,
         "max_yz": MAX_YZ,
-        **{name: getattr(State, name).offset for name, _ in State._fields_},
+        **{name: getattr(State, name).offset for name, *_ in State._fields_},
     }
     text = LAUNCH + (PYTHON if python else "")
     for name in sorted(numbers, key=len, reverse=True):

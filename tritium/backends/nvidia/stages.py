@@ -22,10 +22,11 @@ from ...analysis.tma import STAY, tensordesc_row
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
+from ...dialects import builtin, tt
 from ...dialects.tt_types import TensorDescType
 from ...dialects.ttg_memory import MemDescType
 from ...dialects.ttg_switches import WITHOUT, is_on
-from ...ir import IntegerAttr, Operation, Pass, StringAttr, functions_of, i32
+from ...ir import ArrayAttr, IntegerAttr, Operation, Pass, StringAttr, functions_of, i32
 from ...ir.passes import has_any, rows_from, run_pipeline
 from ...ir.remarks import remark
 from ...ir.verifier import verify
@@ -133,7 +134,7 @@ class Build:
         release = _release_of_assembler(self.target.capability) if ptx is None else None
         return codegen.NVPTXTarget.of(self.target.capability, ptx if release is None else highest_ptx(release))
 
-    def make_llir(self, module: Operation, metadata: dict[str, Any]) -> Any:
+    def make_llir(self, module: builtin.Module, metadata: dict[str, Any]) -> Any:
         """Optimized LLVM IR; launch parameters go into the metadata."""
         options, target = self.options, self.nvptx_target
         with self._assembling():
@@ -347,11 +348,14 @@ def _descriptors(module: Operation) -> list[dict[str, Any] | None]:
     """The metadata of the descriptors among a kernel's parameters, in order; None: passed as pointers."""
     rows: list[dict[str, Any] | None] = []
     for func in functions_of(module):
-        if getattr(func, "sym_visibility", "private") != "private" and not func.is_declaration:
+        if isinstance(func, tt.Func) and func.sym_visibility != "private" and not func.is_declaration:
             types = [arg.type for arg in func.entry.args]
             found = iter([tensordesc_row(ty) for ty in types if isinstance(ty, TensorDescType)])
             stay = func.attributes.get(STAY)
-            rows += found if stay is None else [next(found) if v.value else None for v in stay.elements]
+            if isinstance(stay, ArrayAttr):
+                rows += [next(found) if isinstance(v, IntegerAttr) and v.value else None for v in stay.elements]
+            else:
+                rows += found
     return rows
 
 
