@@ -68,6 +68,7 @@ def test_quit_in_a_hook_passes_through() -> None:
         call_hook("compilation.listener", quit_debugger)
 
 
+@pytest.mark.usefixtures("triton_alias")
 def test_quit_while_a_file_is_imported_is_an_interrupt(tmp_path: Path) -> None:
     path = tmp_path / "kernels.py"
     path.write_text("import bdb\nraise bdb.BdbQuit\n")
