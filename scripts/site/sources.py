@@ -98,9 +98,9 @@ class _Site:
             return self.place_of(found) if found else None
         if not file.exists() or ROOT not in file.parents:
             return None
+        if DOCS / "images" in file.parents:
+            return file.relative_to(DOCS)
         relative = file.relative_to(ROOT)
-        if file.suffix in (".png", ".svg"):
-            return relative
         return self.shown.setdefault(file, Path("source") / relative.parent / f"{relative.name}.md")
 
     def links(self, file: Path, page: Path) -> Callable[[str], str]:

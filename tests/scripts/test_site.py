@@ -16,6 +16,7 @@ def test_links_lead_to_pages_of_the_site() -> None:
     )
     assert change("[t](../tests/conftest.py)") == "[t](source/tests/conftest.py.md)"
     assert site.shown == {ROOT / "tests" / "conftest.py": Path("source/tests/conftest.py.md")}
+    assert change("![speed](images/speed.svg)") == "![speed](images/speed.svg)"
     assert change("[gone](no-such-page.md)") == "[gone](no-such-page.md)"
 
 
