@@ -266,7 +266,11 @@ class CompilationSettings(Group):
         kind=SEMANTIC,
     )
     verify_each = Flag(
-        False, "TRITIUM_VERIFY_EACH", doc="verify the IR after every pass", invalidates=True, kind=INSTRUMENTATION
+        False,
+        "TRITIUM_VERIFY_EACH",
+        doc="verify the IR after every pass, and that dataflow analyses are monotone",
+        invalidates=True,
+        kind=INSTRUMENTATION,
     )
     pass_fuel = Text(
         None,
