@@ -42,7 +42,7 @@ class OutOfResources(TritiumError):
             f"Hardware limit: {limit}. Reducing block sizes or `num_stages` may help.{place and chr(10)}{place}"
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.required, self.limit, self.name, self.kernel, self.place))
 
 

@@ -169,7 +169,7 @@ def bytes_of(value: Any, ty: Any) -> int | None:
     return None if elements is None else elements * element_bits(element) // 8
 
 
-def _kernel(module: Operation) -> Any:
+def _kernel(module: Operation) -> tt.Func:
     return next(
         f for f in functions_of(module) if isinstance(f, tt.Func) and not is_private(f) and not f.is_declaration
     )
