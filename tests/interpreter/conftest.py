@@ -1,4 +1,4 @@
-"""Kernels of this folder's tests are interpreted: most of them those of tests/e2e/cpu, here a third of the cases."""
+"""Kernels of this folder's tests are interpreted: most of them those of tests/e2e/cpu, here a quarter of the cases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tritium.support import settings
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.sample(3))
+            item.add_marker(pytest.mark.sample(4))
 
 
 @pytest.fixture(autouse=True)

@@ -376,13 +376,13 @@ def z3_samples() -> dict[str, list[Build]]:
     return by_rule
 
 
-def test_integer_rules_hold_for_16_bits():
+def test_integer_rules_hold_for_16_bits(all_cases: bool):
     samples = z3_samples()
     rules = {r.name: r for r in ARITH_RULES}
     assert len(samples) >= 20
     proved = 0
     for name, builds in samples.items():
-        for build in builds[:8]:
+        for build in builds[: 8 if all_cases else 3]:
             op, original = build().defining_op, build().defining_op
             out = rules[name](op)
             answer = op.results[0] if out is CHANGED else out[0] if isinstance(out, list) else out
@@ -396,7 +396,7 @@ def test_integer_rules_hold_for_16_bits():
             solver.add(before != after)
             assert solver.check() == z3.unsat, f"{name} on {describe(original)}: {solver.check()}"
             proved += 1
-    assert proved > 100
+    assert proved > (100 if all_cases else 40)
 
 
 def _variables(op: Operation) -> set[Any]:

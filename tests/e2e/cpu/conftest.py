@@ -1,5 +1,5 @@
 """Kernels that these tests compile for the CPU are compiled to a CUBIN, too, and must get through all stages and past
-ptxas: by their hash one in three, for sm_80 or sm_90; all of them for both with `--slow` or `--all`."""
+ptxas: by their hash one in four, for sm_80 or sm_90; all of them for both with `--slow` or `--all`."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def refusal(source: ASTSource, options: dict[str, Any], capability: int) -> str 
 def capabilities_of(key: str) -> tuple[int, ...]:
     """What a kernel is compiled for in a sample; another one for each seed."""
     number = crc32(f"{sampling.chosen_seed()} {key}".encode())
-    return CAPABILITIES[number % 2 :][:1] if number // 2 % 3 == 0 else ()
+    return CAPABILITIES[number % 2 :][:1] if number // 2 % 4 == 0 else ()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run a third of the cases of tests without another share."""
+    """Run a quarter of the cases of tests without another share."""
     for item in items:
         if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.sample(3))
+            item.add_marker(pytest.mark.sample(4))
 
 
 @pytest.fixture(autouse=True)
