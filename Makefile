@@ -22,7 +22,7 @@ help:
 	@echo "make test-all the test suite with all cases"
 	@echo "make oracle   the test suite with Triton 3.9 at hand, which reads and compiles what we print (1.3 GB; no GPU)"
 	@echo "make ecosystem  packages and tools that use Triton, from PyPI, on this compiler (own environment, 1.5 GB; half an hour)"
-	@echo "make check    format, lint, types, import contract, structure, ratchets, compile-time budgets"
+	@echo "make check    format, lint, types, import contract, structure, spelling, ratchets, compile-time budgets"
 	@echo "make format   rewrite the sources as 'make check' wants them"
 	@echo "make bench    the table of CPU figures in docs/performance.md, measured here"
 	@echo "make docs     the pages of docs/ that come from the sources, and the site in build/site/html, strictly checked"

@@ -10,6 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 
+PAGES = sorted(path.name for path in ROOT.glob("*.md"))
+
 #: name -> command. Every line is run; the exit status is that of the worst.
 CHECKS: dict[str, list[str]] = {
     "format": [str(BIN / "ruff"), "format", "--check", "."],
@@ -17,6 +19,7 @@ CHECKS: dict[str, list[str]] = {
     "types": [str(BIN / "mypy")],
     "import contract": [str(BIN / "lint-imports"), "--no-cache"],
     "structure": [sys.executable, "scripts/structure.py"],
+    "spelling": [str(BIN / "codespell"), "tritium", "docs", "scripts", "examples", "benchmarks", "changes", *PAGES],
     "ratchets": [sys.executable, "scripts/ratchets.py"],
     "budgets": [sys.executable, "benchmarks/ir_core.py", "--gate"],
 }

@@ -13,7 +13,7 @@
 | overlapping op lists | pairs of lists of operation classes that have half of the shorter one in common |
 | Any | `Any` in annotations, for each package |
 | type: ignore | comments of that kind, for each package |
-| private terms | words that have a standard term, in identifiers, docstrings, comments and messages, for each package |
+| private terms | words with a standard term, in identifiers, docstrings, comments, messages and on pages in docs |
 """
 
 from __future__ import annotations
@@ -177,6 +177,16 @@ def private_terms(modules: dict[str, Module]) -> Places:
     return out
 
 
+def pages(root: Path) -> Places:
+    """The same words on pages for people, outside of code."""
+    out: Places = {"docs": []}
+    for path in [*sorted((root / "docs").rglob("*.md")), *sorted(root.glob("*.md"))]:
+        prose = re.sub(r"^\s*(```+).*?^\s*\1\s*$|`[^`\n]*`", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+        found = _TERMS.finditer(_STANDARD.sub("", prose))
+        out["docs"] += [f"{path.relative_to(root)} {' '.join(match.group().split())}" for match in found]
+    return out
+
+
 COUNTS: dict[str, Callable[[dict[str, Module]], Places]] = {
     "import cycles": import_cycles,
     "modules in import cycles": modules_in_cycles,
@@ -189,9 +199,10 @@ COUNTS: dict[str, Callable[[dict[str, Module]], Places]] = {
 }
 
 
-def measured(modules: dict[str, Module]) -> dict[str, dict[str, int]]:
+def measured(modules: dict[str, Module], root: Path) -> dict[str, dict[str, int]]:
     """Every count, for each package that it is not 0 in."""
     found = {name: count(modules) for name, count in COUNTS.items()}
+    found["private terms"] = {**found["private terms"], **pages(root)}
     return {
         name: {package: len(where) for package, where in sorted(places.items()) if where}
         for name, places in found.items()
@@ -228,10 +239,11 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     modules = load(chosen.root)
     if chosen.show:
-        for places in COUNTS[chosen.show](modules).values():
+        more = pages(chosen.root) if chosen.show == "private terms" else {}
+        for places in {**COUNTS[chosen.show](modules), **more}.values():
             print("\n".join(places))
         return 0
-    found, limits = measured(modules), json.loads(chosen.limits.read_text())
+    found, limits = measured(modules, chosen.root), json.loads(chosen.limits.read_text())
     for name, packages in found.items():
         print(f"{name:<26} {sum(packages.values()):>6}, limit {sum(limits.get(name, {}).values()):>6}")
     if chosen.lower:

@@ -48,6 +48,10 @@ PLANTED = {
     "type: ignore": ({"a/x.py": "x: int = ''  # type: ignore[assignment]\n"}, "type: ignore in a: 1, at most 0"),
     "a private term in a docstring": ({"a/x.py": '"""Loads of the copy engine."""\n'}, "private terms in a: 1"),
     "a private term in a name": ({"a/x.py": "def find_products(x): ...\n"}, "private terms in a: 1"),
+    "a private term on a page": (
+        {"../docs/a.md": "Two products.\n```\nproducts\n```\n`product`\n"},
+        "terms in docs: 1,",
+    ),
     "a private term in a comment": ({"a/x.py": "x = 1  # behind the loop\n"}, "private terms in a: 1"),
 }
 
@@ -59,6 +63,7 @@ def test_planted_violation_exceeds_a_limit_of_zero(name: str, tmp_path: Path) ->
         file = tmp_path / "tritium" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+    (tmp_path / "tritium").mkdir(exist_ok=True)
     limits = tmp_path / "limits.json"
     limits.write_text("{}")
     status, output = run("--root", str(tmp_path), "--limits", str(limits))
