@@ -117,8 +117,8 @@ def _waits_for_own_copies(op: Operation | None) -> bool:
 def arrives_for_cta(op: Any) -> bool:
     """Whether one thread arrives at an mbarrier for the whole CTA; otherwise one thread of each warp does."""
     if op.name == "ttng.arrive_barrier":
-        return op.count % (num_warps(op) or 1) != 0  # type: ignore[no-any-return]
-    return op.name == "ttng.barrier_expect"  # type: ignore[no-any-return]
+        return op.count % (num_warps(op) or 1) != 0
+    return op.name == "ttng.barrier_expect"
 
 
 class HazardAnalysis(DenseForward[State]):

@@ -52,7 +52,7 @@ def same_layout(op: Operation) -> str | None:
     for v in (*op.operands, *op.results):
         ty = v.type
         if ty.__class__ is TensorType:
-            layout = ty.encoding  # type: ignore[attr-defined]
+            layout = ty.encoding
             if first is op:
                 first = layout
             elif layout is not first:
@@ -360,7 +360,7 @@ def _bits(ty: MemDescType) -> int | None:
     linear = _map(shape, layout)
     if linear is None or "offset" not in linear.ins:
         return None
-    return prod(ty.allocShape[: len(ty.allocShape) - layout.rank]) * linear.ins["offset"] * ty.element.width  # type: ignore[attr-defined, no-any-return]
+    return prod(ty.allocShape[: len(ty.allocShape) - layout.rank]) * linear.ins["offset"] * ty.element.width
 
 
 def memdesc_reinterpret(op: Any) -> str | None:

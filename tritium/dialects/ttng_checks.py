@@ -133,7 +133,7 @@ def arrive_barrier(op: Any) -> Messages:
 def _together(src: Type, dst: Type) -> int:
     """How many registers of each thread are adjacent in a buffer; 0 where that is not known."""
     try:
-        registers, memory = linear_layout_of(src), linear_layout_of(dst)  # type: ignore[arg-type]
+        registers, memory = linear_layout_of(src), linear_layout_of(dst)
         return registers.invert_and_compose(memory).contiguous("register", "offset")
     except ValueError:
         return 0

@@ -105,7 +105,7 @@ class ConstantFlow(SparseForward[State]):
     def known(self, value: Value) -> Attribute | None:
         """The constant that a value is known to be."""
         state = self.state(value)
-        return None if state is VARIES else state  # type: ignore[return-value]
+        return state if isinstance(state, Attribute) else None
 
     def values(self, operands: Iterable[Value]) -> list[State | None]:
         return [self.state(v) for v in operands]
