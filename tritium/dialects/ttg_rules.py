@@ -360,7 +360,7 @@ def _bits(ty: MemDescType) -> int | None:
     linear = _map(shape, layout)
     if linear is None or "offset" not in linear.ins:
         return None
-    return prod(ty.allocShape[: len(ty.allocShape) - layout.rank]) * linear.ins["offset"] * ty.element.width
+    return prod(ty.allocShape[: len(ty.allocShape) - layout.rank]) * linear.ins["offset"] * ty.element.width  # type: ignore[attr-defined]
 
 
 def memdesc_reinterpret(op: Any) -> str | None:
