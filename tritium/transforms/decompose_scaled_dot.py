@@ -105,7 +105,8 @@ def _decomposed(dot: Any, options: ScaledDotOptions) -> Value:
     if dot.c.type.element is not f32:
         result = b.add(arith.TruncF(result, out=dot.c.type))
     result.hint = dot.d.hint
-    return result  # type: ignore[no-any-return]
+    made: Value = result
+    return made
 
 
 def _multiplied(dot: Any, options: ScaledDotOptions) -> tuple[FloatType, tt.InputPrecision]:
