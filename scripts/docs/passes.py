@@ -1,8 +1,9 @@
-"""The pages of passes: what each is for, an example that was run, options, counts, rules, and where it stands."""
+"""The pages of passes: what each is for, an example that was run, options, statistics, rules, position in pipelines."""
 
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import importlib
 import pkgutil
 import re
@@ -218,8 +219,8 @@ def _pipeline(t: Table) -> str:
         f"### {t.title}",
         f"`tritium opt FILE --passes {t.command}` runs it." if t.command else "",
         f"From `{path}`, in this order:",
-        table(("pass", "why it stands there"), rows),
-        "What must come before what:" if order else "",
+        table(("pass", "reason"), rows),
+        "Constraints on the order:" if order else "",
         "\n".join(order),
     )
 
@@ -248,9 +249,9 @@ def _places(info: PassInfo, tables: list[Table]) -> str:
                 constraints.append(f"- after {a}: {escape(why)}")
     constraints = list(dict.fromkeys(constraints))
     return sections(
-        "## Where it stands",
-        "\n".join(lines) or "In no table of passes: it is there to be asked for.",
-        "It must stand" if constraints else "",
+        "## Position in pipelines",
+        "\n".join(lines) or "In no pipeline: it runs where it is requested.",
+        "It must run" if constraints else "",
         "\n".join(constraints),
     )
 
@@ -272,10 +273,16 @@ def _example(info: PassInfo) -> str:
         "## Example",
         escape(caption),
         fence(_functions(before)),
-        f"`{command}` makes of it",
-        fence(_functions(after)),
+        f"`{command}` changes it to",
+        fence(_difference(_functions(before), _functions(after)), "diff"),
         f"This is the test [{path.name}](../../{path.relative_to(ROOT)}).",
     )
+
+
+def _difference(before: str, after: str) -> str:
+    """The whole text after a pass, with lines that it removed and added marked as in a diff."""
+    lines = difflib.ndiff(before.splitlines(), after.splitlines())
+    return "\n".join(line if line[2:].strip() else "" for line in lines if not line.startswith("?"))
 
 
 def without_example() -> list[str]:
