@@ -207,3 +207,48 @@ def test_clone_of_an_unregistered_operation():
     op = UnregisteredOp("my.op")
     op.setup([], [i32], {}, [], [], UNKNOWN)
     assert op.clone().name == "my.op"
+
+
+def test_repr_shows_the_line_of_an_operation_without_regions(function):
+    x, y = function.entry.args
+    x.hint, y.hint = "x", "y"
+    add = arith.AddI(x, y)
+    function.entry.append(add)
+    assert repr(add) == str(add) == "%0 = arith.addi %x, %y : i32"
+    assert repr([add]) == "[%0 = arith.addi %x, %y : i32]"
+
+
+def test_repr_shows_regions_as_dots_in_one_line():
+    text = """
+    tt.func public @f(%c: i1, %t: tensor<8xi32>) {
+      scf.if %c {
+        scf.yield
+      } else {
+        scf.yield
+      }
+      %r = "tt.reduce"(%t) <{axis = 0 : i32}> ({
+      ^bb0(%x: i32, %y: i32):
+        tt.reduce.return %x : i32
+      }) : (tensor<8xi32>) -> i32
+      tt.return
+    }"""
+    module = parse_module(text, "f.ttir")
+    shown = {op.name: repr(op) for op in module.walk()}
+    assert shown["builtin.module"] == "module { … }"
+    assert shown["tt.func"] == "tt.func public @f(%c: i1, %t: tensor<8xi32>) { … }"
+    assert shown["scf.if"] == "scf.if %c { … } else { … }"
+    assert shown["tt.reduce"] == '%r = "tt.reduce"(%t) <{axis = 0 : i32}> ({ … }) : (tensor<8xi32>) -> i32'
+
+
+def test_repr_never_raises_for_detached_erased_and_half_built_operations(function):
+    x, y = function.entry.args
+    add = arith.AddI(x, y)
+    assert "arith.addi" in repr(add)  # detached: its operands have no names
+    function.entry.append(add)
+    loop = scf.For.__new__(scf.For)
+    assert repr(loop) == "<scf.for>"  # nothing is filled in
+    loop.operands = [x]
+    loop.results = []
+    assert repr(loop) == "<scf.for>"
+    add.erase()
+    assert "arith.addi" in repr(add)

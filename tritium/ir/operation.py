@@ -112,6 +112,11 @@ class BlockArgument(Value):
         return f"<block argument {self.index}: {self.type}>"
 
 
+def _shown_name(op: Operation, **_: object) -> str:
+    """`<tt.load>`: how an operation is shown where its text cannot be made."""
+    return f"<{op.name}>"
+
+
 class Operation:
     """One operation. Subclasses (see `definition.Op`) give it a name, fields and traits.
 
@@ -303,13 +308,19 @@ class Operation:
         return False
 
     #: how `str(op)` is made; the printer puts itself here, since it is in a module above.
-    to_text: ClassVar[Callable[[Operation], str]] = repr
+    to_text: ClassVar[Callable[..., str]] = _shown_name
 
     def __str__(self) -> str:
         return Operation.to_text(self)
 
     def __repr__(self) -> str:
-        return f"<{self.name}>"
+        """The operation's text in one line, with `{ … }` for each region; its name if that cannot be printed."""
+        try:
+            text = Operation.to_text(self, regions=False, aliases=False)
+        except Exception:  # a debugger also shows operations that are half built or half erased
+            return _shown_name(self)
+        line, *rest = text.replace("{...}", "{ … }").split("\n", 1)
+        return f"{line} …" if rest else line
 
 
 def _clone(op: Operation, mapping: dict[Any, Any], get: Callable[[Any, Any], Any]) -> Operation:
