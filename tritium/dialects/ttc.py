@@ -345,7 +345,7 @@ class CheckWritable(
     first: I32
 
 
-class Print(Op, name="ttc.print", traits=WRITE, assembly="$prefix attr-dict `:` $ptrs `:` type($ptrs)"):
+class Print(Op, name="ttc.print", traits=WRITE, assembly="$prefix attr-dict (`:` $ptrs^ `:` type($ptrs))?"):
     """Pass the tiles at `ptrs` (buffers in row-major order) to the print callback.
 
     `shapes` lists rank and sizes of each tile one after another, `capacities` those of the buffers where they are

@@ -34,6 +34,7 @@ from ..ir import (
     TensorType,
     Type,
     Value,
+    VectorType,
     element_type,
     functions_of,
     region_branch_of,
@@ -89,7 +90,8 @@ class Evaluator:
     """The state of a launch: memory, the grid, what was printed, which program runs.
 
     `extra` is what operations keep. `max_steps` operations of regions and functions are run at most. With
-    `masked_zeros` lanes of loads that are masked off without `other` read zeros, as they do in compiled code.
+    `masked_zeros` lanes of loads that are masked off without `other` read zeros, as they do in compiled code. `target`
+    is the CPU whose layout the operands of `ttc.dot` have; None is this machine's.
     """
 
     module: Operation
@@ -102,6 +104,7 @@ class Evaluator:
     steps: int = 0
     max_steps: int = 50_000_000
     masked_zeros: bool = False
+    target: object = None
 
     def masked(self, ty: Type) -> Any:
         """The value of masked-off lanes of a load of `ty` without `other`."""
@@ -226,7 +229,7 @@ def shaped(value: Any, ty: Type) -> Any:
     if isinstance(value, (TensorDesc, BlockPointer, Buffer, Token)):
         return value
     value = fit(np.asarray(value), ty)
-    if isinstance(ty, TensorType) and value.shape != ty.shape:
+    if isinstance(ty, (TensorType, VectorType)) and value.shape != ty.shape:
         raise UndefinedError(f"a value of shape {value.shape} where the type says {ty}")
     return value
 
@@ -279,14 +282,21 @@ def argument_values(memory: Memory, func: Any, args: Sequence[Any]) -> list[Any]
 
 
 @with_deep_recursion("the interpreter")
-def run(module: Operation, grid: Sequence[int] | int, args: Sequence[Any], kernel: str | None = None) -> Evaluator:
+def run(
+    module: Operation,
+    grid: Sequence[int] | int,
+    args: Sequence[Any],
+    kernel: str | None = None,
+    target: object = None,
+) -> Evaluator:
     """Launch a kernel of `module` (`tt.func`) over `grid` (1 to 3 numbers); the evaluator, for what was printed.
 
     `args`: NumPy arrays for pointers (bf16 and fp8 as arrays of their bits), numbers, `TensorDesc`.
+    `target` is the CPU that IR of the stage `ttcir` was made for, by default this machine's.
     """
     sizes = (grid,) if isinstance(grid, int) else tuple(grid)
     sizes = sizes + (1,) * (3 - len(sizes))
-    evaluator = Evaluator(module, sizes)  # type: ignore[arg-type]
+    evaluator = Evaluator(module, sizes, target=target)  # type: ignore[arg-type]
     func = pick_kernel(module) if kernel is None else evaluator.function(kernel)
     values = argument_values(evaluator.memory, func, args)
     with np.errstate(all="ignore"):

@@ -4,7 +4,7 @@
 |---|---|---|
 | i1 | bool | one byte, 0 or 1 |
 | iN | intN (signed) | the same |
-| index, pointers | int64 | the same |
+| index, pointers, buffers of CPU programs | int64 | the same |
 | f16, f32, f64 | the NumPy type | the same |
 | bf16, fp8 | float32 that holds only values of the type | its bits |
 """
@@ -15,7 +15,7 @@ import functools
 
 import numpy as np
 
-from ..dialects import tt
+from ..dialects import tt, ttc
 from ..ir import FloatType, IndexType, IntegerType, Type, element_type
 
 INTEGERS = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
@@ -28,7 +28,7 @@ def dtype_of(ty: Type) -> np.dtype:
     element = element_type(ty)
     if isinstance(element, IntegerType):
         return np.dtype(INTEGERS[element.width])
-    if isinstance(element, (IndexType, tt.PointerType)):
+    if isinstance(element, (IndexType, tt.PointerType, ttc.BufferType)):
         return np.dtype(np.int64)
     assert isinstance(element, FloatType), f"no array for {ty}"
     return np.dtype(NATIVE_FLOATS.get(element.name, np.float32))

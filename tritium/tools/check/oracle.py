@@ -33,6 +33,9 @@ from .steps import Step, compile_in_steps
 
 __all__ = ["CheckError", "Finding", "Report", "Verdict", "check", "check_launch"]
 
+#: The conversion of tiles to vectors on CPUs.
+TO_VECTORS = "convert-tt-to-ttc"
+
 #: Passes that may round elsewhere, and why.
 ROUNDING = {
     "combine": "dot(a, b, 0) + c is dot(a, b, c): rounded once, not twice",
@@ -42,11 +45,16 @@ ROUNDING = {
     "f32-dot-tc": "an f32 dot is split into dots of a narrower type",
     "emulate-bf16-dot": "bf16 dots are emulated",
     "decompose-scaled-dot": "operands are scaled before the dot",
+    TO_VECTORS: "reductions combine elements in the order of vectors",
 }
 
 BUDGET = 10.0
 """Seconds of a processor within which the IR after every pass is run. Where that takes longer, the last is run, and
 others if it differs."""
+
+VECTOR_LIMIT = 100_000
+"""Operations of a CPU program on vectors (`ttcir`) that are evaluated at most, unless all steps are asked for: about
+2 seconds. A vector is a small part of a tile, so that such a program runs many more operations than before."""
 
 _FOUND_POINTERS = re.compile(r"tt\.int_to_ptr|!tt\.ptr<!tt\.ptr")
 _POISON = 0xFF  # no number in every float format, so that a sum with it shows
@@ -149,11 +157,13 @@ class _Check:
         self.every = every
         self.known: Outcome = Failure("")  # what the steps so far agree on
         self.text = ""  # the last text that was run
+        self.steps: list[Step] = []
 
     def all(self) -> None:
         """Every step, until one differs."""
         launch, report = self.launch, self.report
         kernel, steps = compile_in_steps(launch.src, launch.target, launch.options)
+        self.steps = steps
         if _FOUND_POINTERS.search(steps[0].text):
             text = "it loads pointers from memory, whose targets are not copied"
             raise CheckError(f"{launch.src.name} cannot be checked: {text}")
@@ -200,7 +210,9 @@ class _Check:
         took = time.process_time() - begin
         rest = steps[1:]
         if not self.every and took * len(rest) > BUDGET and isinstance(self.known, Result):
-            rest = self.bisected(rest)
+            vectors = [step for step in rest if step.stage == "ttcir"]
+            tiles = [step for step in rest if step.stage != "ttcir"]
+            rest = [*(self.bisected(tiles) if tiles else ()), *vectors]
         previous = steps[0]
         for step in rest:
             if not self.judged(previous, step):
@@ -226,9 +238,14 @@ class _Check:
         assert isinstance(self.known, Result)
         return exact_difference(self.launch.arguments.regions, outcome, self.known) is not None
 
+    def on_step(self, step: Step) -> Outcome:
+        """Evaluate the IR of a step."""
+        limit = VECTOR_LIMIT if step.stage == "ttcir" and not self.every else None
+        return self.launch.on_text(step.text, limit=limit)
+
     def judged(self, previous: Step | None, step: Step) -> bool:
         """Run the IR of a step and compare it with the known result; False where it differs."""
-        outcome = self.timed(str(step), lambda: self.launch.on_text(step.text))
+        outcome = self.timed(str(step), lambda: self.on_step(step))
         if isinstance(outcome, Failure):
             if outcome.unknown:
                 return True
@@ -261,6 +278,7 @@ class _Check:
         """Look for the rewrite and the operation that a step went wrong with."""
         self.revise("differs" if wrong is not None else "fails", message)
         rewrite = suspect = None
+        notes: list[str] = []
         if isinstance(self.known, Result) and step.before:
             known, regions = self.known, self.launch.arguments.regions
 
@@ -270,10 +288,14 @@ class _Check:
                     return not outcome.unknown
                 return exact_difference(regions, outcome, known) is not None
 
-            rewrite = guilty_rewrite(step, is_bad)
-            if wrong is not None:
+            if step.name != TO_VECTORS:
+                rewrite = guilty_rewrite(step, is_bad)
+            if wrong is not None and step.name == TO_VECTORS:  # no value is in both programs: see the machine code
+                allowed = tolerances(self.launch, step.before, known)
+                suspect, notes = suspect_lowering(self.launch, self.steps, wrong, known, allowed, False)
+            elif wrong is not None:
                 suspect = suspect_operation(self.launch, step.before, step, wrong)
-        self.report.finding = Finding(str(step), wrong, message, rewrite, suspect)
+        self.report.finding = Finding(str(step), wrong, message, rewrite, suspect, tuple(notes))
 
     def machine(self, kernel: CompiledKernel, steps: list[Step]) -> None:
         """Compare machine code with the result of the IR; on hardware if requested, and emulated if it differs

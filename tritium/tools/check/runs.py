@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler import CompiledKernel
+from ...compiler import CompiledKernel, make_backend
 from ...frontend.errors import CompilationError
 from ...interpreter import AssertionFailed, Evaluator, OutOfBoundsError, UndefinedError
 from ...interpreter.evaluator import argument_values, pick_kernel
@@ -99,22 +99,38 @@ class Launch:
 
         return self._run(run)
 
-    def on_ir(self, module: Operation, make: Maker | None = None, regions: list[np.ndarray] | None = None) -> Outcome:
+    def on_ir(
+        self,
+        module: Operation,
+        make: Maker | None = None,
+        regions: list[np.ndarray] | None = None,
+        limit: int | None = None,
+    ) -> Outcome:
         """A program of any MLIR stage, by an evaluator that is made for it and its regions.
 
-        With `regions` of an earlier run, arrays stand at the same addresses again.
+        With `regions` of an earlier run, arrays stand at the same addresses again. A program of more than `limit`
+        operations is an unknown Failure.
         """
+        made: list[Evaluator] = []
 
         def run(regions: list[np.ndarray]) -> None:
             evaluator = Evaluator(module, self.grid) if make is None else make(module, self.grid, regions)
             evaluator.masked_zeros = True  # as docs/semantics promises on every target
+            if self.target.backend == "cpu":
+                evaluator.target = make_backend(self.target).target
+            if limit is not None:
+                evaluator.max_steps = limit
+            made.append(evaluator)
             evaluate(evaluator, self.arguments.evaluated(regions))
 
-        return self._run(run, regions)
+        outcome = self._run(run, regions)
+        if limit is not None and isinstance(outcome, Failure) and made and made[0].steps > limit:
+            return Failure(f"it takes more than {limit:,} operations", True)
+        return outcome
 
-    def on_text(self, text: str, make: Maker | None = None) -> Outcome:
+    def on_text(self, text: str, make: Maker | None = None, limit: int | None = None) -> Outcome:
         """The same for a text."""
-        return self.on_ir(parse_module(text), make)
+        return self.on_ir(parse_module(text), make, limit=limit)
 
     def on_machine(self, kernel: CompiledKernel, emulated: bool = False) -> Outcome:
         """Machine code: on this processor, on a GPU of this machine, or (if it is `emulated`) the PTX on the emulator.
