@@ -33,17 +33,23 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("-n", "--name", help="the file to write, without its suffix (proton)")
+    add("-n", "--name", help="Set the name of the output file without its suffix (default: proton)")
     add(
         "-b",
         "--backend",
-        help="None, cpu or cupti: kernels are timed by the host's clock or by events in their streams",
+        help="Time kernels by the host's clock (cpu) or by events in their streams (cupti); default: None",
     )
-    add("-c", "--context", default="shadow", choices=list(CONTEXTS), help="frames of scopes, or of lines of Python")
-    add("-m", "--mode", help="periodic_flushing[:format=FORMAT]: write each phase when the next one begins")
-    add("-d", "--data", default="tree", choices=list(DATA), help="a tree with sums, or a timeline")
-    add("-k", "--hook", choices=["triton"], help="triton: names and metrics of kernels from their launch_metadata")
-    add("target_args", nargs=argparse.REMAINDER, metavar="script.py | pytest", help="what to run, and its arguments")
+    add(
+        "-c",
+        "--context",
+        default="shadow",
+        choices=list(CONTEXTS),
+        help="Attribute times to scopes, or to lines of Python",
+    )
+    add("-m", "--mode", help="Write each phase when the next one begins: periodic_flushing[:format=FORMAT]")
+    add("-d", "--data", default="tree", choices=list(DATA), help="Record a tree with sums, or a timeline")
+    add("-k", "--hook", choices=["triton"], help="Read names and metrics of kernels from their launch_metadata")
+    add("target_args", nargs=argparse.REMAINDER, metavar="script.py | pytest", help="Program to run, and its arguments")
     return parser
 
 

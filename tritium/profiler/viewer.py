@@ -245,26 +245,26 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("profile", help="a file in the hatchet format")
-    add("-l", "--list", action="store_true", help="list the metrics of the profile")
+    add("profile", help="Profile in the hatchet format")
+    add("-l", "--list", action="store_true", help="List the metrics of the profile")
     add("-m", "--metrics", help=_METRICS_HELP)
-    add("-i", "--include", help="show the paths through frames whose name matches this regular expression")
-    add("-e", "--exclude", help="leave out frames whose name matches this regular expression, and all below them")
-    add("-t", "--threshold", type=float, help="leave out frames whose first metric is below this value")
-    add("-d", "--depth", type=int, default=100, help="how many levels of the tree to show")
+    add("-i", "--include", help="Show the paths through frames whose name matches this regular expression")
+    add("-e", "--exclude", help="Leave out frames whose name matches this regular expression, and all below them")
+    add("-t", "--threshold", type=float, help="Leave out frames whose first metric is below this value")
+    add("-d", "--depth", type=int, default=100, help="Show this many levels of the tree")
     add(
         "-f",
         "--format",
         choices=["full", "file_function_line", "function_line", "file_function"],
         default="full",
-        help="what to show of the names of Python's frames",
+        help="Set the format of the names of Python frames",
     )
-    add("--print-sorted", action="store_true", help="list the frames by the first metric, too")
+    add("--print-sorted", action="store_true", help="Also list the frames sorted by the first metric")
     add(
         "-diff",
         "--diff-profile",
         metavar="OTHER",
-        help="show the profile minus this one: `proton-viewer -m time/ms -diff before.hatchet after.hatchet`",
+        help="Show the profile minus this one: `proton-viewer -m time/ms -diff before.hatchet after.hatchet`",
     )
     return parser
 

@@ -195,8 +195,8 @@ def build(llvm_dis_path: str, lib_path: str, lib_name: str, output_dir: str) -> 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--llvm-dis", dest="llvm_dis_path", default="llvm-dis", help="the program llvm-dis")
-    parser.add_argument("--lib-path", dest="lib_path", required=True, help="the bitcode library")
-    parser.add_argument("--lib-name", dest="lib_name", default="libdevice", help="its name")
-    parser.add_argument("--output", dest="output_dir", default=".", help="the folder of the module")
+    parser.add_argument("--llvm-dis", dest="llvm_dis_path", default="llvm-dis", help="Path of llvm-dis")
+    parser.add_argument("--lib-path", dest="lib_path", required=True, help="Path of the bitcode library")
+    parser.add_argument("--lib-name", dest="lib_name", default="libdevice", help="Name of the library")
+    parser.add_argument("--output", dest="output_dir", default=".", help="Folder of the generated module")
     build(**vars(parser.parse_args()))

@@ -21,8 +21,8 @@ app = typer.Typer(
     no_args_is_help=True, help="Compiled kernels on disk: list, show, check, remove them; why one was not found."
 )
 
-_JSON = Annotated[bool, typer.Option("--json", help="print JSON")]
-_WANTED = typer.Argument("", metavar="[KEY|KERNEL]", help="the first digits of a key, or a kernel's name; default: all")
+_JSON = Annotated[bool, typer.Option("--json", help="Print JSON")]
+_WANTED = typer.Argument("", metavar="[KEY|KERNEL]", help="First digits of a key, or name of a kernel; default: all")
 
 
 def _run(command: Callable[[], int]) -> None:
@@ -39,8 +39,8 @@ def _run(command: Callable[[], int]) -> None:
 @app.command()
 def ls(
     wanted: str = _WANTED,
-    target: str = typer.Option("", help="only those for this target: cuda:90, cpu:x86-64-v3"),
-    sort: str = typer.Option("used", help="used, made, size, name"),
+    target: str = typer.Option("", help="List entries for this target only: cuda:90, cpu:x86-64-v3"),
+    sort: str = typer.Option("used", help="Sort by used, made, size or name"),
     json: _JSON = False,
 ) -> None:
     """List the entries: kernel, target, stages, size, times of creation and last use."""
@@ -49,8 +49,8 @@ def ls(
 
 @app.command()
 def show(
-    wanted: str = typer.Argument(..., metavar="KEY|KERNEL", help="the first digits of a key, or a kernel's name"),
-    stage: str = typer.Option("", help="print this stage and nothing else"),
+    wanted: str = typer.Argument(..., metavar="KEY|KERNEL", help="First digits of a key, or name of a kernel"),
+    stage: str = typer.Option("", help="Print this stage and nothing else"),
     json: _JSON = False,
 ) -> None:
     """Show one entry: its stages, and all parts of its key."""
@@ -58,7 +58,7 @@ def show(
 
 
 @app.command()
-def verify(delete: bool = typer.Option(False, help="remove what is damaged"), json: _JSON = False) -> None:
+def verify(delete: bool = typer.Option(False, help="Remove damaged entries"), json: _JSON = False) -> None:
     """Read and check every byte of every entry. The exit status is 1 if a damaged entry remains."""
     _run(lambda: _cache.verify_entries(delete, json))
 
@@ -72,10 +72,10 @@ def clear(wanted: str = _WANTED, json: _JSON = False) -> None:
 @app.command()
 def prune(
     max_size: str = typer.Option(
-        "", help="maximum size; keeps the most recently used entries: 500M, 4G; default: the setting"
+        "", help="Keep the most recently used entries up to this size: 500M, 4G; default: the setting"
     ),
-    unused_for: str = typer.Option("", help="remove what was not used for so long: 12h, 30d"),
-    abandoned: str = typer.Option("", help="remove files that were being written so long ago; default: 1h"),
+    unused_for: str = typer.Option("", help="Remove entries not used for this long: 12h, 30d"),
+    abandoned: str = typer.Option("", help="Remove incomplete files older than this; default: 1h"),
     json: _JSON = False,
 ) -> None:
     """Remove damaged and unused entries, and entries in excess of a size."""
@@ -85,9 +85,11 @@ def prune(
 @app.command()
 def why(
     wanted: str = typer.Argument(
-        ..., metavar="KEY|KERNEL|FILE", help="an entry, or what `tritium compile` takes: FILE.py::KERNEL, k.ttir, …"
+        ..., metavar="KEY|KERNEL|FILE", help="Entry, or a source as for `tritium compile`: FILE.py::KERNEL, k.ttir, …"
     ),
-    target: str = typer.Option("", "--target", "-t", help="as for `tritium compile`; so the rest"),
+    target: str = typer.Option(
+        "", "--target", "-t", help="Set the target as for `tritium compile`, as all other options"
+    ),
     signature: str = typer.Option("", "--signature", "-s"),
     constants: str = typer.Option(""),
     stage: str = typer.Option(""),

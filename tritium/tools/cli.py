@@ -60,8 +60,8 @@ def demo() -> None:
 )
 def run(
     context: typer.Context,
-    script: str = typer.Argument(..., help="a Python script with `import triton`"),
-    module: bool = typer.Option(False, "-m", help="SCRIPT is the name of a module"),
+    script: str = typer.Argument(..., help="Python script with `import triton`"),
+    module: bool = typer.Option(False, "-m", help="Run SCRIPT as the name of a module"),
 ) -> None:
     """Run a script written for Triton, unchanged, on this compiler. What follows SCRIPT are its arguments."""
     if not module and not os.path.isfile(script):
@@ -93,40 +93,42 @@ def reduce(context: typer.Context) -> None:
 @app.command()
 def compile(
     file: str = typer.Argument(
-        ..., metavar="FILE", help="FILE.py or FILE.py::KERNEL, or the text of a stage (k.ttir, k.llir, …)"
+        ..., metavar="FILE", help="Source: FILE.py or FILE.py::KERNEL, or the text of a stage (k.ttir, k.llir, …)"
     ),
-    kernel_name: str = typer.Option("", "--kernel-name", "-n", help="the kernel of FILE.py"),
+    kernel_name: str = typer.Option("", "--kernel-name", "-n", help="Select the kernel of FILE.py"),
     target: str = typer.Option(
         "",
         "--target",
         "-t",
-        help="cuda:90, cpu, cpu:x86-64-v3, …; default: the target stated in the file, or this machine",
+        help="Compile for this target: cuda:90, cpu, cpu:x86-64-v3, …; default: that of the file, or this machine",
     ),
     signature: str = typer.Option(
-        "", "--signature", "-s", help="types of the parameters in order: '*fp32:16, i32, 1024'"
+        "", "--signature", "-s", help="Set the types of the parameters in order: '*fp32:16, i32, 1024'"
     ),
-    constants: str = typer.Option("", help="compile-time values: BLOCK=1024,EPS=1e-5"),
+    constants: str = typer.Option("", help="Set compile-time values: BLOCK=1024,EPS=1e-5"),
     stage: Annotated[
-        list[str] | None, typer.Option(help="print (or write) this stage; may be repeated; sass is one")
+        list[str] | None, typer.Option(help="Print (or write) this stage, such as ptx or sass; may be repeated")
     ] = None,
     output: str = typer.Option(
         "",
         "-o",
         "--output",
         "--out-path",
-        help="a file for the stage, or a folder for all; with --grid, the base name of the files",
+        help="Write the stage to this file, or all stages to this folder; with --grid, the base name of the files",
     ),
-    num_warps: int = typer.Option(None, "--num-warps", "-w", help="warps of a program; with --grid 1 unless said"),
-    num_stages: int = typer.Option(None, "--num-stages", "-ns", help="stages of software pipelining"),
-    num_ctas: int = typer.Option(None, help="CTAs of a cluster"),
+    num_warps: int = typer.Option(
+        None, "--num-warps", "-w", help="Set the number of warps per program; default with --grid: 1"
+    ),
+    num_stages: int = typer.Option(None, "--num-stages", "-ns", help="Set the number of software pipelining stages"),
+    num_ctas: int = typer.Option(None, help="Set the number of CTAs per cluster"),
     option: Annotated[
-        list[str] | None, typer.Option(help="any option of the target, NAME=VALUE; may be repeated")
+        list[str] | None, typer.Option(help="Set any option of the target, NAME=VALUE; may be repeated")
     ] = None,
     grid: str = typer.Option(
-        "", "--grid", "-g", help="write C that launches the kernel on this grid: 'cdiv(n, 1024), 1, 1'"
+        "", "--grid", "-g", help="Write C that launches the kernel on this grid: 'cdiv(n, 1024), 1, 1'"
     ),
-    out_name: str = typer.Option("", "--out-name", "-on", help="with --grid, what the functions in C are called"),
-    trace: str = typer.Option("", metavar="FILE", help="record stages, passes and rewrites: see `tritium trace show`"),
+    out_name: str = typer.Option("", "--out-name", "-on", help="Set the name of the C functions, with --grid"),
+    trace: str = typer.Option("", metavar="FILE", help="Record stages, passes and rewrites: see `tritium trace show`"),
 ) -> None:
     """Compile a kernel without running it: no driver and no GPU are needed. Shows stages, times and resources.
 
@@ -141,10 +143,10 @@ def compile(
 @app.command()
 def link(
     headers: Annotated[
-        list[str], typer.Argument(metavar="HEADER...", help="headers that tritium compile --grid has written")
+        list[str], typer.Argument(metavar="HEADER...", help="Headers written by `tritium compile --grid`")
     ],
-    out: str = typer.Option(..., "--out", "-o", help="the name of the files to write, OUT.h and OUT.c"),
-    prefix: str = typer.Option("", help="what the names of the functions begin with"),
+    out: str = typer.Option(..., "--out", "-o", help="Write the files OUT.h and OUT.c"),
+    prefix: str = typer.Option("", help="Set the prefix of the names of the functions"),
 ) -> None:
     """Write C that chooses among variants of a kernel by their hints, and by the number of an algorithm."""
     raise SystemExit(_link.main(headers, out, prefix))
@@ -153,23 +155,32 @@ def link(
 @app.command(context_settings={"allow_extra_args": True, "allow_interspersed_args": True})
 def check(
     context: typer.Context,
-    file: str = typer.Argument(..., metavar="FILE", help="SCRIPT.py or SCRIPT.py::KERNEL, then its arguments"),
-    target: str = typer.Option("", "--target", "-t", help="cpu; cuda: this machine's GPU; cuda:90, …: an emulated one"),
-    signature: str = typer.Option(
-        "", "--signature", "-s", help="make up a launch of KERNEL instead of running the script: '*fp32:16, i32, 1024'"
+    file: str = typer.Argument(..., metavar="FILE", help="Script: SCRIPT.py or SCRIPT.py::KERNEL, then its arguments"),
+    target: str = typer.Option(
+        "", "--target", "-t", help="Run on this target: cpu; cuda (this machine's GPU); cuda:90, … (emulated)"
     ),
-    constants: str = typer.Option("", help="compile-time values: BLOCK=1024,EPS=1e-5"),
+    signature: str = typer.Option(
+        "", "--signature", "-s", help="Make up a launch of KERNEL instead of running the script: '*fp32:16, i32, 1024'"
+    ),
+    constants: str = typer.Option("", help="Set compile-time values: BLOCK=1024,EPS=1e-5"),
     argument: Annotated[
-        list[str] | None, typer.Option(help="with --signature, an argument: n=1000, for an array its shape, x=64x64")
+        list[str] | None,
+        typer.Option(
+            help="Set an argument, with --signature: n=1000, or for an array its shape, x=64x64; may be repeated"
+        ),
     ] = None,
-    size: int = typer.Option(50, min=1, help="with --signature, what integers are; arrays have its square elements"),
-    grid: str = typer.Option("4", "--grid", "-g", help="with --signature, how many programs: 4 or 4,2"),
-    num_warps: int = typer.Option(None, help="warps of a program"),
-    num_stages: int = typer.Option(None, help="stages of software pipelining"),
-    num_ctas: int = typer.Option(None, help="CTAs of a cluster"),
-    option: Annotated[list[str] | None, typer.Option(help="any option of the target, NAME=VALUE")] = None,
-    every: bool = typer.Option(False, "--every", help="run the IR after every pass, however long it takes"),
-    verbose: bool = typer.Option(False, "--verbose", "-v", help="tell of every step"),
+    size: int = typer.Option(
+        50, min=1, help="Set the value of integers, with --signature; arrays have SIZE * SIZE elements"
+    ),
+    grid: str = typer.Option("4", "--grid", "-g", help="Set the number of programs, with --signature: 4 or 4,2"),
+    num_warps: int = typer.Option(None, help="Set the number of warps per program"),
+    num_stages: int = typer.Option(None, help="Set the number of software pipelining stages"),
+    num_ctas: int = typer.Option(None, help="Set the number of CTAs per cluster"),
+    option: Annotated[
+        list[str] | None, typer.Option(help="Set any option of the target, NAME=VALUE; may be repeated")
+    ] = None,
+    every: bool = typer.Option(False, "--every", help="Run the IR after every pass, however long it takes"),
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="Report every step"),
 ) -> None:
     """Run a kernel as Python, as IR after each pass and as machine code, and name what differs first.
 
@@ -187,25 +198,25 @@ app.add_typer(cache_app, name="cache")
 
 @trace_app.command("show")
 def trace_show(
-    file: str = typer.Argument(..., help="a trace"),
-    kernel: str = typer.Option("", help="of this kernel only"),
-    stage: str = typer.Option("", help="of this stage only"),
-    only_pass: str = typer.Option("", "--pass", help="what this pass changed, as differences of lines"),
-    every: bool = typer.Option(False, "--all", help="passes that changed nothing, too"),
-    rewrites: bool = typer.Option(False, "--rewrites", help="every rewrite: the rule, before, after, where"),
-    text: bool = typer.Option(False, "--text", help="the texts of stages"),
+    file: str = typer.Argument(..., help="Trace file"),
+    kernel: str = typer.Option("", help="Show this kernel only"),
+    stage: str = typer.Option("", help="Show this stage only"),
+    only_pass: str = typer.Option("", "--pass", help="Show the changes of this pass as a diff"),
+    every: bool = typer.Option(False, "--all", help="Include passes that changed nothing"),
+    rewrites: bool = typer.Option(False, "--rewrites", help="Show every rewrite: rule, before, after, location"),
+    text: bool = typer.Option(False, "--text", help="Show the texts of stages"),
 ) -> None:
-    """Stages and passes of compiles: times, operations, rewrites, resources."""
+    """Show the stages and passes of compiles: times, operations, rewrites, resources."""
     request = _trace_show.ShowRequest(file, kernel, stage, only_pass, every, rewrites, text)
     raise SystemExit(_told(lambda: _trace_show.show(request)))
 
 
 @trace_app.command("diff")
 def trace_diff(
-    old: str = typer.Argument(..., help="a trace"),
-    new: str = typer.Argument(..., help="another"),
-    kernel: str = typer.Option("", help="of this kernel only"),
-    whole: bool = typer.Option(False, "--whole", help="all of the difference of the texts"),
+    old: str = typer.Argument(..., help="Trace file"),
+    new: str = typer.Argument(..., help="Trace file to compare with"),
+    kernel: str = typer.Option("", help="Show this kernel only"),
+    whole: bool = typer.Option(False, "--whole", help="Show the whole diff of the texts"),
 ) -> None:
     """Compare two compiles: the first pass whose output differs, times, resources. Status 1 where outputs differ."""
     raise SystemExit(_told(lambda: _trace_diff.diff(_trace_diff.DiffRequest(old, new, kernel, whole))))
@@ -224,23 +235,29 @@ def _told(command: Callable[[], int]) -> int:
 @app.command("analyse", hidden=True)  # its former name
 @app.command("inspect")
 def inspect(
-    file: str = typer.Argument(..., metavar="FILE", help="FILE.py::KERNEL, or the text of a stage (k.ttir, k.ttgir)"),
-    target: str = typer.Option("", help="cuda:80, cuda:90, cpu, cpu:x86-64-v3, …; default: this machine"),
-    signature: str = typer.Option("", help="types of the parameters in order: '*fp32:16, i32, 1024'"),
-    constants: str = typer.Option("", help="compile-time values: BLOCK=1024,EPS=1e-5"),
-    num_warps: int = typer.Option(None, help="warps of a program"),
-    num_stages: int = typer.Option(None, help="stages of software pipelining"),
-    num_ctas: int = typer.Option(None, help="CTAs of a cluster"),
+    file: str = typer.Argument(
+        ..., metavar="FILE", help="Source: FILE.py::KERNEL, or the text of a stage (k.ttir, k.ttgir)"
+    ),
+    target: str = typer.Option(
+        "", help="Compile for this target: cuda:80, cuda:90, cpu, cpu:x86-64-v3, …; default: this machine"
+    ),
+    signature: str = typer.Option("", help="Set the types of the parameters in order: '*fp32:16, i32, 1024'"),
+    constants: str = typer.Option("", help="Set compile-time values: BLOCK=1024,EPS=1e-5"),
+    num_warps: int = typer.Option(None, help="Set the number of warps per program"),
+    num_stages: int = typer.Option(None, help="Set the number of software pipelining stages"),
+    num_ctas: int = typer.Option(None, help="Set the number of CTAs per cluster"),
     option: Annotated[
-        list[str] | None, typer.Option(help="any option of the target, NAME=VALUE; may be repeated")
+        list[str] | None, typer.Option(help="Set any option of the target, NAME=VALUE; may be repeated")
     ] = None,
-    grid: str = typer.Option("", help="programs of a launch, 1024 or 64,32: shows its roofline bound"),
+    grid: str = typer.Option("", help="Show the roofline bound of a launch of this many programs: 1024 or 64,32"),
     argument: Annotated[
         list[str] | None,
-        typer.Option(help="an argument of that launch: n=1024, or for a pointer what it points to, x=4096x4096"),
+        typer.Option(
+            help="Set an argument of that launch: n=1024, or for a pointer the shape that it points to, x=4096x4096"
+        ),
     ] = None,
-    listing: bool = typer.Option(False, "--listing", help="print machine code interleaved with source lines"),
-    json: bool = typer.Option(False, "--json", help="print a JSON object"),
+    listing: bool = typer.Option(False, "--listing", help="Print machine code interleaved with source lines"),
+    json: bool = typer.Option(False, "--json", help="Print a JSON object"),
 ) -> None:
     """Show the resources and performance findings of a kernel: registers, memory, instructions, occupancy, roofline."""
     options = _options(option, num_warps, num_stages, num_ctas)
@@ -256,11 +273,13 @@ def _options(option: list[str] | None, num_warps: int, num_stages: int, num_ctas
 
 @app.command()
 def layout(
-    text: str = typer.Argument(..., metavar="LAYOUT", help="an attribute, such as '#ttg.blocked<{…}>'"),
-    shape: str = typer.Option(..., help="the shape of the tensor, 16x32"),
-    bits: int = typer.Option(32, min=1, help="the width of an element, which tells the banks of shared memory"),
-    svg: str = typer.Option(None, metavar="FILE", help="write a picture instead of text"),
-    whole: bool = typer.Option(False, "--all", help="all rows and columns, however many"),
+    text: str = typer.Argument(..., metavar="LAYOUT", help="Layout attribute, such as '#ttg.blocked<{…}>'"),
+    shape: str = typer.Option(..., help="Set the shape of the tensor: 16x32"),
+    bits: int = typer.Option(
+        32, min=1, help="Set the width of an element, which determines the banks of shared memory"
+    ),
+    svg: str = typer.Option(None, metavar="FILE", help="Write a picture instead of text"),
+    whole: bool = typer.Option(False, "--all", help="Show all rows and columns, however many"),
 ) -> None:
     """Draw which register of which thread, or which offset of shared memory, holds each element of a tensor."""
     raise SystemExit(_layout_view.draw_layout(text, shape, bits, svg, whole))

@@ -22,89 +22,95 @@ class OptOptions:
     file: str = "-"
     pipelines: list[tuple[str, str]] = field(default_factory=list)  # how the argument is called, the text of passes
     passes: list[str] = option(
-        "passes to run, in order: cse,canonicalize or builtin.module(cse,tt.func(dce)); the name of a pass "
+        "Run these passes in order: cse,canonicalize or builtin.module(cse,tt.func(dce)); the name of a pass "
         "is an option too: -cse -canonicalize", "pass-pipeline", "p", kind="list", value="PASSES", group=_RUN,
     )  # fmt: skip
     load: list[str] = option(
-        "a Python file or module with passes and operations of your own",
+        "Load a Python file or module with your own passes and operations",
         "load-plugin", "load-pass-plugin", "load-dialect-plugin",
         kind="list", value="FILE.py", group=_RUN,
     )  # fmt: skip
-    run_reproducer: bool = option("run the passes that the file itself names at its end", group=_RUN)
+    run_reproducer: bool = option("Run the pipeline that the file states at its end", group=_RUN)
     fuel: str | None = option(
-        "run the first N passes only; N:M lets the last of them rewrite M times",
+        "Run the first N passes only; N:M lets the last of them rewrite M times",
         kind="value",
         value="N[:M]",
         group=_RUN,
     )
-    dump_pass_pipeline: bool = option("say on stderr which passes will run", group=_RUN)
-    allow_unregistered_dialect: bool = option("keep operations of unknown dialects, in generic form", group=_READ)
+    dump_pass_pipeline: bool = option("Print the pipeline to stderr before it runs", group=_RUN)
+    allow_unregistered_dialect: bool = option("Keep operations of unknown dialects, in generic form", group=_READ)
     split_input_file: str | None = option(
-        "the file is many, apart at lines '// -----'", kind="value", value="MARKER", bare="// -----", group=_READ
+        "Split the input at lines '// -----' and process each part",
+        kind="value",
+        value="MARKER",
+        bare="// -----",
+        group=_READ,
     )
     verify_diagnostics: str | None = option(
-        "errors must be those that comments announce: // expected-error@+1 {{text}}", kind="value",
+        "Check that errors are those that comments expect: // expected-error@+1 {{text}}", kind="value",
         value="all|only-expected", bare="all", group=_READ,
     )  # fmt: skip
-    output: str | None = option("the file to write (-: stdout)", "o", kind="value", value="FILE", group=_PRINT)
-    generic: bool = option("print all operations in generic form", "mlir-print-op-generic", group=_PRINT)
-    locations: bool = option("print locations", "mlir-print-debuginfo", group=_PRINT)
-    name_locations: bool = option("name values as their locations do", "mlir-use-nameloc-as-prefix", group=_PRINT)
+    output: str | None = option(
+        "Write the output to this file (-: stdout)", "o", kind="value", value="FILE", group=_PRINT
+    )
+    generic: bool = option("Print all operations in generic form", "mlir-print-op-generic", group=_PRINT)
+    locations: bool = option("Print locations", "mlir-print-debuginfo", group=_PRINT)
+    name_locations: bool = option("Name values by their name locations", "mlir-use-nameloc-as-prefix", group=_PRINT)
     emit: str = option(
-        "the IR's text, pretty or generic; how many operations of each kind there are; or nothing", kind="value",
+        "Print the IR (text, generic), the number of operations by name (counts), or nothing", kind="value",
         value="text|generic|counts|nothing", default="text", group=_PRINT,
     )  # fmt: skip
-    no_aliases: bool = option("write attributes and locations where they stand", "mlir-print-local-scope", group=_PRINT)
-    no_output: bool = option("print nothing: only read, run, verify", group=_PRINT)
-    verify_each: bool = option(
-        "verify after every pass (the default); =false: when all have run", default=True, group=_FAIL
+    no_aliases: bool = option(
+        "Print attributes and locations inline, without aliases", "mlir-print-local-scope", group=_PRINT
     )
-    no_verify: bool = option("do not verify at all", group=_FAIL)
-    verify_roundtrip: bool = option("what is printed must read and print as the same", group=_FAIL)
-    timing: bool = option("time of every pass, of reading and of printing", "mlir-timing", group=_WATCH)
-    statistics: bool = option("what passes counted", "mlir-pass-statistics", group=_WATCH)
+    no_output: bool = option("Print nothing: only read, run, verify", group=_PRINT)
+    verify_each: bool = option(
+        "Verify after every pass (the default), or with =false once at the end", default=True, group=_FAIL
+    )
+    no_verify: bool = option("Do not verify at all", group=_FAIL)
+    verify_roundtrip: bool = option("Check that the printed text parses and prints to the same text", group=_FAIL)
+    timing: bool = option("Show the times of every pass, of parsing and of printing", "mlir-timing", group=_WATCH)
+    statistics: bool = option("Show the statistics of passes", "mlir-pass-statistics", group=_WATCH)
     print_before: list[str] = option(
-        "print the IR before these passes", "mlir-print-ir-before", kind="list", value="PASS,...", group=_WATCH
+        "Print the IR before these passes", "mlir-print-ir-before", kind="list", value="PASS,...", group=_WATCH
     )
     print_after: list[str] = option(
-        "print the IR after these passes", "mlir-print-ir-after", kind="list", value="PASS,...", group=_WATCH
+        "Print the IR after these passes", "mlir-print-ir-after", kind="list", value="PASS,...", group=_WATCH
     )
     print_after_change: list[str] = option(
-        "print the IR after those of these passes that changed it", "mlir-print-ir-after-change", kind="list",
+        "Print the IR after those of these passes that changed it", "mlir-print-ir-after-change", kind="list",
         value="PASS,...", bare="all", group=_WATCH,
     )  # fmt: skip
-    print_before_all: bool = option("print the IR before every pass", "mlir-print-ir-before-all", group=_WATCH)
-    print_after_all: bool = option("print the IR after every pass", "mlir-print-ir-after-all", group=_WATCH)
+    print_before_all: bool = option("Print the IR before every pass", "mlir-print-ir-before-all", group=_WATCH)
+    print_after_all: bool = option("Print the IR after every pass", "mlir-print-ir-after-all", group=_WATCH)
     print_after_failure: bool = option(
-        "print the IR that a failing pass leaves", "mlir-print-ir-after-failure", group=_WATCH
+        "Print the IR after a pass that fails", "mlir-print-ir-after-failure", group=_WATCH
     )
-    print_module: bool = option("print the whole module each time", "mlir-print-ir-module-scope", group=_WATCH)
-    print_function: list[str] = option("print these functions only", kind="list", value="NAME,...", group=_WATCH)
+    print_module: bool = option("Print the whole module each time", "mlir-print-ir-module-scope", group=_WATCH)
+    print_function: list[str] = option("Print these functions only", kind="list", value="NAME,...", group=_WATCH)
     print_to: str | None = option(
-        "a folder for the IR, a file each time, in place of stderr", "mlir-print-ir-tree-dir", kind="value",
+        "Print the IR to files in this folder instead of stderr", "mlir-print-ir-tree-dir", kind="value",
         value="FOLDER", group=_WATCH,
     )  # fmt: skip
-    diff: bool = option("show changes as differences of lines", group=_WATCH)
-    compare: bool = option(
-        "show for each pass that changed something what it changed, in place of the output", group=_WATCH
-    )
+    diff: bool = option("Show changes as a diff", group=_WATCH)
+    compare: bool = option("Show the changes of each pass instead of the output", group=_WATCH)
     trace: str | None = option(
-        "a file for records of passes and rewrites, which `tritium trace show` reads", kind="value", value="FILE",
+        "Record passes and rewrites in this file, for `tritium trace show`", kind="value", value="FILE",
         group=_WATCH,
     )  # fmt: skip
     bisect: str | None = option(
-        "find the first pass, and rewrite, for whose output the command fails ({}: the file)", kind="value",
+        "Find the first pass, and rewrite, for whose output the command fails ({}: the file)", kind="value",
         value="COMMAND", group=_FAIL,
     )  # fmt: skip
     reproducer: str | None = option(
-        "where to leave the IR and the passes when one fails", "mlir-pass-pipeline-crash-reproducer", kind="value",
-        value="FILE", group=_FAIL,
+        "Write the IR and the pipeline to this file when a pass fails", "mlir-pass-pipeline-crash-reproducer",
+        kind="value", value="FILE", group=_FAIL,
     )  # fmt: skip
-    traceback: bool = option("show where in the compiler an error came from", group=_FAIL)
-    list_passes: bool = option("all names of passes, a line each", group=_ABOUT)
-    show_dialects: bool = option("the dialects that can be read", group=_ABOUT)
-    version: bool = option("the version", group=_ABOUT)
-    help: bool = option("this text", "h", "help-list", "help-hidden", group=_ABOUT)
+    traceback: bool = option("Show the compiler's traceback of an error", group=_FAIL)
+    list_passes: bool = option("List the names of all passes", group=_ABOUT)
+    show_dialects: bool = option("List the registered dialects", group=_ABOUT)
+    version: bool = option("Print the version", group=_ABOUT)
+    help: bool = option("Show this help", "h", "help-list", "help-hidden", group=_ABOUT)
 
 
 _IGNORED = {  # options of mlir-opt about things that are not there, or are always so

@@ -43,18 +43,18 @@ INTERRUPTED = 130
 class ReduceOptions:
     """The options of `tritium reduce`."""
 
-    passes: str | None = option("the passes that fail, as a pipeline's text", "pass-pipeline", "p", kind="value",
+    passes: str | None = option("Run this pipeline, which fails", "pass-pipeline", "p", kind="value",
                                 value="PASSES")  # fmt: skip
-    test: str | None = option("a command that fails on the program ({}: the file; without it, the last argument)",
+    test: str | None = option("Run this command, which fails on the program ({}: the file; if absent, appended)",
                               kind="value", value="COMMAND")  # fmt: skip
-    says: str | None = option("the failure is one whose message has this text", kind="value", value="TEXT")
-    timeout: str = option("seconds after which a command is ended, and has not failed", kind="value", value="SECONDS",
-                          default="60")  # fmt: skip
-    load: list[str] = option("a Python file or module with passes and operations of your own", kind="list",
+    says: str | None = option("Require a message that contains this text", kind="value", value="TEXT")
+    timeout: str = option("End a command after this many seconds and count it as not failing", kind="value",
+                          value="SECONDS", default="60")  # fmt: skip
+    load: list[str] = option("Load a Python file or module with your own passes and operations", kind="list",
                              value="FILE.py")  # fmt: skip
-    allow_unregistered_dialect: bool = option("keep operations of unknown dialects, in generic form")
-    output: str | None = option("the file to write (-: stdout)", "o", kind="value", value="FILE")
-    help: bool = option("this text", "h")
+    allow_unregistered_dialect: bool = option("Keep operations of unknown dialects, in generic form")
+    output: str | None = option("Write the output to this file (-: stdout)", "o", kind="value", value="FILE")
+    help: bool = option("Show this help", "h")
 
 
 def main(arguments: Sequence[str]) -> int:
