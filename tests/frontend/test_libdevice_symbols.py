@@ -59,7 +59,7 @@ def test_overload_is_selected_by_argument_types(name: str, types: str, call: str
 def test_error_lists_the_overloads() -> None:
     with pytest.raises(tritium.CompilationError, match=r"asin takes \(fp32\) or \(fp64\), got \(int32\)"):
         ttir(unary, "asin", "*i32 *i32")
-    with pytest.raises(tritium.CompilationError, match="asin takes 1 arguments, got 2"):
+    with pytest.raises(tritium.CompilationError, match="asin takes 1 argument, got 2"):
         ttir(binary, "asin", "*fp32 *fp32 fp32")
 
 

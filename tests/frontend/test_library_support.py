@@ -166,7 +166,7 @@ def test_external_functions_are_chosen_by_dtype() -> None:
     assert made.dtype is tl.float32 and calls[0][:4] == ("lib", "path", "of_float", [value.handle]) and calls[0][5]
     with pytest.raises(LanguageError, match="input arg type does not match"):
         core.dispatch(emit, "", "", [interpreter_semantic.to_tensor(True)], table, tl.int32, True, interpreter_semantic)
-    with pytest.raises(LanguageError, match="takes 1 arguments, got 2"):
+    with pytest.raises(LanguageError, match="takes 1 argument, got 2"):
         core.dispatch(emit, "", "", [value, value], table, tl.int32, True, interpreter_semantic)
     with pytest.raises(LanguageError, match="is empty"):
         core.dispatch(emit, "", "", [], {}, tl.int32, True, interpreter_semantic)

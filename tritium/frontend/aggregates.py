@@ -194,7 +194,7 @@ def _default_init(self: Any, fields: dict[str, Any], defaults: dict[str, Any], a
     """Fields in order, as a dataclass takes them."""
     kind = self.__class__.__name__
     if len(args) > len(fields):
-        raise LanguageError(f"TypeError: {kind} takes {len(fields)} values, got {len(args)}")
+        raise LanguageError(f"TypeError: {kind} takes {len(fields)} value{'s' * (len(fields) != 1)}, got {len(args)}")
     for name, value in (*zip(fields, args), *kwargs.items()):
         setattr(self, name, value)
     for name in fields:

@@ -53,7 +53,7 @@ def make_binder(name: str, params: Sequence[Any]) -> Callable[..., tuple[tuple[A
 def _complaint(name: str, names: Sequence[str]) -> Callable[[tuple[Any, ...]], None]:
     def complain(extra: tuple[Any, ...]) -> None:
         raise ArgumentError(
-            f"{name}: takes {len(names)} arguments, but {len(names) + len(extra)} were given; "
+            f"{name}: takes {len(names)} argument{'s' * (len(names) != 1)}, but {len(names) + len(extra)} were given; "
             f"the parameters are ({', '.join(names)})"
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["amount", "rate", "seconds"]
+__all__ = ["amount", "counted", "rate", "seconds"]
 
 _PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -21,6 +21,16 @@ def amount(number: float, unit: str) -> str:
                 else f"{number / size:.0f} {prefix}{unit}"
             )
     return f"{number:.3g} {unit}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, in the singular or the plural.
+
+    >>> counted(1, "entry"), counted(2000, "entry"), counted(0, "line")
+    ('1 entry', '2,000 entries', '0 lines')
+    """
+    several = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{number:,} {noun if number == 1 else several}"
 
 
 def seconds(time: float) -> str:

@@ -27,6 +27,7 @@ from ..compiler.entry import Entry
 from ..compiler.inventory import ABANDONED_AFTER, Item, Pruned, clear, items, load, matching, prune, verify
 from ..compiler.why import explain, nearest
 from ..support import settings
+from ..support.quantities import counted
 from .kernel_file import CommandError
 from .request import Request, options_of, parse_target, source_of
 
@@ -66,7 +67,7 @@ def list_entries(wanted: str = "", target: str = "", order: str = "used", as_jso
         console.print(table)
     limit = settings.cache.max_size
     most = f" of at most {size_text(limit)}" if limit else ""
-    console.print(f"{_count(len(found), 'entry')}, {size_text(sum(i.size for i in found))}{most}, in {folder}")
+    console.print(f"{counted(len(found), 'entry')}, {size_text(sum(i.size for i in found))}{most}, in {folder}")
     return 0
 
 
@@ -123,7 +124,7 @@ def verify_entries(delete: bool = False, as_json: bool = False) -> int:
     else:
         for item, problem in bad:
             print(f"{item.path}: {problem}{' (removed)' if delete else ''}")
-        print(f"{_count(len(checked), 'entry')}, {len(bad)} damaged")
+        print(f"{counted(len(checked), 'entry')}, {len(bad)} damaged")
     return 1 if len(bad) > gone.entries else 0
 
 
@@ -209,8 +210,8 @@ def _removed(gone: Pruned, as_json: bool) -> int:
     if as_json:
         _print_json({"removed": gone.entries, "bytes": gone.size, "abandoned": gone.abandoned})
     else:
-        files = f", {_count(gone.abandoned, 'file')} of writers that ended" if gone.abandoned else ""
-        print(f"removed {_count(gone.entries, 'entry')}, {size_text(gone.size)}{files}")
+        files = f", {counted(gone.abandoned, 'file')} of writers that ended" if gone.abandoned else ""
+        print(f"removed {counted(gone.entries, 'entry')}, {size_text(gone.size)}{files}")
     return 0
 
 
@@ -239,11 +240,6 @@ def _printable(text: str) -> str:
 
 def _console() -> Console:
     return Console(soft_wrap=True, highlight=False)
-
-
-def _count(number: int, what: str) -> str:
-    several = what[:-1] + "ies" if what.endswith("y") else what + "s"
-    return f"{number:,} {what if number == 1 else several}"
 
 
 def size_text(size: int) -> str:

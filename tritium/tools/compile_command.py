@@ -17,6 +17,7 @@ from ..compiler import CompiledKernel, compile, default_target
 from ..compiler.stated_target import TargetWarning, choose_target
 from ..support import TritiumError
 from ..support.lazy import LazyModule
+from ..support.quantities import counted
 from .kernel_file import CommandError
 from .program_output import output_to_stderr
 from .request import Request, options_of, parse_target, source_of, traced
@@ -95,7 +96,7 @@ def _table(kernel: CompiledKernel, console: Console) -> None:
 
 
 def _lines(text: str) -> str:
-    return f"{text.count(chr(10)) + 1:,} lines"
+    return counted(text.count(chr(10)) + 1, "line")
 
 
 def _deliver(kernel: CompiledKernel, request: Request) -> None:

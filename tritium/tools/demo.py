@@ -19,6 +19,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from .. import __version__
+from ..support.quantities import counted
 from .timing import by_turns
 from .workloads import Workload, tutorials, vector_add
 
@@ -53,7 +54,7 @@ def _empty_cache() -> Iterator[None]:
 def _size(stage: str | bytes) -> str:
     if isinstance(stage, bytes):
         return f"{len(stage)} bytes"
-    return f"{len(stage.splitlines())} lines, {len(stage)} characters"
+    return f"{counted(len(stage.splitlines()), 'line')}, {len(stage)} characters"
 
 
 #: Colours for IR and assembly alike: values and registers, operations, types, numbers, comments.
@@ -99,7 +100,7 @@ class _Screen:
     def code(self, title: str, text: str, lines: int) -> None:
         shown = text.strip("\n").expandtabs(4).splitlines()
         rest = len(shown) - lines
-        body = "\n".join(shown[:lines]) + (f"\n... {rest} more lines" if rest > 0 else "")
+        body = "\n".join(shown[:lines]) + (f"\n... {counted(rest, 'more line')}" if rest > 0 else "")
         if self.plain:
             self.console.print(f"\n--- {title} ---\n{body}", markup=False, highlight=False, soft_wrap=True)
         else:

@@ -29,7 +29,7 @@ from ..backends.roofline import Rates
 from ..compiler import CompiledKernel
 from ..support import TritiumError
 from ..support.lazy import LazyModule
-from ..support.quantities import amount, rate, seconds
+from ..support.quantities import amount, counted, rate, seconds
 from .compile_command import compile_request
 from .kernel_file import CommandError
 from .program_output import output_to_stderr
@@ -165,9 +165,10 @@ def _show_roofline(roofline: Any, console: Console) -> None:
                 )
             )
     grid = "x".join(map(str, work.grid))
+    programs = "1 program" if grid == "1" else f"{grid} programs"
     console.print(
         _table(
-            f"roofline bound of {grid} programs: {seconds(roofline.seconds)}, limited by {roofline.limit}",
+            f"roofline bound of {programs}: {seconds(roofline.seconds)}, limited by {roofline.limit}",
             ("", "", "time"),
             rows,
         )
@@ -210,7 +211,7 @@ def _budget(found: Any) -> list[Row]:
         (
             "shared memory",
             f"{found.shared:,} of {found.shared_limit:,} bytes",
-            f"{len(found.buffers)} allocation{'s' * (len(found.buffers) != 1)}",
+            counted(len(found.buffers), "allocation"),
         ),
         ("stack", f"{registers.stack} bytes per thread", ""),
         ("barriers", f"{found.barriers} of 16", ""),
@@ -261,10 +262,11 @@ def _counts(groups: Any) -> list[Row]:
 def _cpu(found: Any) -> tuple[str, list[tuple[str, tuple[str, ...], list[Row]]]]:
     title = f"[bold]{escape(found.kernel)}[/] for {escape(found.target)}, {found.vector_bits}-bit vectors"
     spills = found.spills
+    accesses = f"{counted(spills.stores, 'store')}, {counted(spills.loads, 'load')}"
     budget: list[Row] = [
         ("instructions", f"{found.instructions:,}", ""),
         ("stack", f"{found.stack:,} bytes", f"{found.scratch:,} bytes of scratch tiles"),
-        ("spills", f"{spills.stores} stores, {spills.loads} loads", f"{spills.in_loops} of them in loops"),
+        ("spills", accesses, f"{spills.in_loops} of them in loops"),
     ]
     widths = [(f"{bits} bits" if bits else "none", number) for bits, number in found.widths.items()]
     loops = [

@@ -26,6 +26,7 @@ from ..support import TritiumError
 from ..support.dataclasses import dataclass
 from ..support.errors import interrupts
 from ..support.progress import shown
+from ..support.quantities import counted
 from .arguments import UsageError, described, option, read_arguments
 from .opt import load_passes
 from .opt_bisect import command_for
@@ -111,7 +112,8 @@ def _reduce(options: ReduceOptions, file: str) -> int:
     write_output(options.output, result)
     took = time.monotonic() - begin
     told = "interrupted; " if interrupted else ""
-    told += f"{before - 1} operations became {size_of(reducer.module)[1] - 1}, by {reducer.tests} tests in {took:.1f} s"
+    left = size_of(reducer.module)[1] - 1
+    told += f"{counted(before - 1, 'operation')} became {left}, by {counted(reducer.tests, 'test')} in {took:.1f} s"
     print(f"{told}; they fail by: {reducer.failure.splitlines()[0]}", file=sys.stderr)
     return INTERRUPTED if interrupted else 0
 

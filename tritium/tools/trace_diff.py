@@ -19,6 +19,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..ir.passes.dump import difference, takes_colours
+from ..support.quantities import counted
 from .resource_summary import LABELS
 from .trace_reader import Compile, Trace, TraceError, read_trace
 
@@ -85,7 +86,9 @@ def _compare(old: Trace, new: Trace, a: Compile, b: Compile, request: DiffReques
     if found and found.old and found.new:
         shown = difference(old.text(found.old), new.text(found.new), colour=takes_colours(sys.stdout)).split("\n")
         cut = len(shown) - LONGEST if not request.whole else 0
-        print("\n".join(shown if cut <= 0 else [*shown[:LONGEST], f"… {cut} more lines (--whole shows them)"]))
+        print(
+            "\n".join(shown if cut <= 0 else [*shown[:LONGEST], f"… {counted(cut, 'more line')} (--whole shows them)"])
+        )
     console.print(_times(a, b))
     for line in _needs(a, b):
         console.print(escape(line))

@@ -146,7 +146,7 @@ def choose_overload(name: str, table: dict[Any, Any], args: list[Any], sem: Any)
     values = [sem.to_tensor(a) for a in args]
     count = len(next(iter(table), ()))
     if len(values) != count:
-        raise LanguageError(f"ValueError: {name} takes {count} arguments, got {len(values)}")
+        raise LanguageError(f"ValueError: {name} takes {count} argument{'s' * (count != 1)}, got {len(values)}")
     found = table.get(tuple(v.dtype for v in values))
     if found is None:
         wide = values[0]

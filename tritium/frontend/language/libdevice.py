@@ -110,7 +110,9 @@ def _floats(sem: Any, name: str, args: tuple[Any, ...]) -> list[tensor]:
 def _operation(name: str, op: Any, count: int = 1) -> Any:
     def function(*args: Any, _semantic: Any = None) -> tensor:
         if len(args) != count:
-            raise LanguageError(f"TypeError: libdevice.{name} takes {count} arguments, got {len(args)}")
+            raise LanguageError(
+                f"TypeError: libdevice.{name} takes {count} argument{'s' * (count != 1)}, got {len(args)}"
+            )
         values = _floats(_semantic, name, args)
         return tensor(_semantic.builder.add(op(*(v.handle for v in values))), values[0].type)
 

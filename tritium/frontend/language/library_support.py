@@ -116,7 +116,7 @@ def dispatch(
         raise LanguageError("ValueError: arg_type_symbol_dict is empty")
     count = len(next(iter(arg_type_symbol_dict)))
     if len(args) != count:
-        raise LanguageError(f"ValueError: the function takes {count} arguments, got {len(args)}")
+        raise LanguageError(f"ValueError: the function takes {count} argument{'s' * (count != 1)}, got {len(args)}")
     types = builtins.tuple(a.dtype if isinstance(a, tensor) else type(a) for a in args)
     if types not in arg_type_symbol_dict:
         raise LanguageError(

@@ -235,8 +235,9 @@ def bind_arguments(callee: SourceFunction, args: list[Any], kwargs: dict[str, An
             raise LanguageError(f"TypeError: {name}() missing argument '{p.name}'", f"it takes ({_parameters(callee)})")
         bound[p.name] = value
     if rest:
+        count = len(callee.params)
         raise LanguageError(
-            f"TypeError: {name}() takes {len(callee.params)} arguments, got {len(args)}",
+            f"TypeError: {name}() takes {count} argument{'s' * (count != 1)}, got {len(args)}",
             f"it takes ({_parameters(callee)})",
         )
     _check_keywords(callee, kwargs)

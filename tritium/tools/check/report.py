@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...ir.passes.dump import difference
 from ...support.files import source_line
+from ...support.quantities import counted
 from .oracle import Finding, Report
 
 __all__ = ["headline", "render"]
@@ -29,7 +30,8 @@ def headline(report: Report) -> str:
     """`add_kernel for cuda:90, 4 programs: 6 steps agree, 1 not run (0.5 s)`."""
     x, y, z = report.grid
     counts = {v: sum(1 for one in report.verdicts if one.verdict == v) for v in ("same", "within tolerance")}
-    summary = f"{sum(counts.values())} steps agree"
+    agreeing = sum(counts.values())
+    summary = f"{counted(agreeing, 'step')} {'agrees' if agreeing == 1 else 'agree'}"
     if counts["within tolerance"]:
         summary += f" ({counts['within tolerance']} within tolerance)"
     left = [v for v in report.verdicts if v.verdict in ("not run", "not compared")]
@@ -37,8 +39,7 @@ def headline(report: Report) -> str:
         summary += f", {len(left)} not run ({left[0].detail})"
     if report.finding is not None:
         summary = f"DIFFERENT from {report.finding.step}"
-    programs = f"{x * y * z} program{'s' if x * y * z != 1 else ''}"
-    return f"{report.kernel} for {report.target}, {programs}: {summary} ({report.seconds:.1f} s)"
+    return f"{report.kernel} for {report.target}, {counted(x * y * z, 'program')}: {summary} ({report.seconds:.1f} s)"
 
 
 def _finding(found: Finding) -> Iterator[str]:
@@ -69,4 +70,4 @@ def _finding(found: Finding) -> Iterator[str]:
         change = difference(rewrite.before, rewrite.after).split("\n")
         yield from change[:_MAX_LINES]
         if len(change) > _MAX_LINES:
-            yield f"… {len(change) - _MAX_LINES} more lines"
+            yield f"… {counted(len(change) - _MAX_LINES, 'more line')}"
