@@ -52,9 +52,9 @@ BUDGET = 10.0
 """Seconds of a processor within which the IR after every pass is run. Where that takes longer, the last is run, and
 others if it differs."""
 
-VECTOR_LIMIT = 100_000
+VECTOR_LIMIT = 300_000
 """Operations of a CPU program on vectors (`ttcir`) that are evaluated at most, unless all steps are asked for: about
-2 seconds. A vector is a small part of a tile, so that such a program runs many more operations than before."""
+3 seconds. A vector is a small part of a tile, so that such a program runs many more operations than before."""
 
 _FOUND_POINTERS = re.compile(r"tt\.int_to_ptr|!tt\.ptr<!tt\.ptr")
 _POISON = 0xFF  # no number in every float format, so that a sum with it shows
