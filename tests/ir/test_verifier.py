@@ -85,6 +85,7 @@ def test_v1_a_circle_ends():
     add = find(m, "arith.addi")
     add.next.next = add
     assert broken(m) == {"V1"}
+    assert repr(add) == "<arith.addi>", "the printer would not end"
 
 
 def test_v1_last():

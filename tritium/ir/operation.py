@@ -316,11 +316,34 @@ class Operation:
     def __repr__(self) -> str:
         """The operation's text in one line, with `{ … }` for each region; its name if that cannot be printed."""
         try:
-            text = Operation.to_text(self, regions=False, aliases=False)
+            text = Operation.to_text(self, regions=False, aliases=False) if _links_end(self) else _shown_name(self)
         except Exception:  # a debugger also shows operations that are half built or half erased
             return _shown_name(self)
         line, *rest = text.replace("{...}", "{ … }").split("\n", 1)
         return f"{line} …" if rest else line
+
+
+def _links_end(op: Operation) -> bool:
+    """Whether no block in the outermost operation around `op` has a cycle of links, which would never be printed."""
+    above = {op}
+    while (parent := op.parent_op) is not None:
+        if parent in above:
+            return False
+        above.add(parent)
+        op = parent
+    pending, seen = [op], {op}
+    while pending:
+        for region in pending.pop().regions:
+            for block in region.blocks:
+                inner = block.first
+                while inner is not None:
+                    if inner in seen:
+                        return False
+                    seen.add(inner)
+                    if inner.regions:
+                        pending.append(inner)
+                    inner = inner.next
+    return True
 
 
 def _clone(op: Operation, mapping: dict[Any, Any], get: Callable[[Any, Any], Any]) -> Operation:
