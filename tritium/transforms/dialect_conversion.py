@@ -116,12 +116,6 @@ class TypeConverter:
             self._known[ty] = found
         return found
 
-    def is_legal(self, op: Operation) -> bool:
-        """Whether no type of an operation, its block arguments and its signature changes."""
-        values = [*op.operands, *op.results, *(arg for region in op.regions for b in region.blocks for arg in b.args)]
-        signatures = [attr.type for attr in op.attributes.values() if isinstance(attr, TypeAttr)]
-        return all(self.convert(ty) is ty for ty in (*(v.type for v in values), *signatures))
-
     def materialize(self, b: Builder, value: Value, ty: Type) -> Value:
         """`value` as a `ty`: a cast by the converter's function, or an unrealized one."""
         made = self._materialize(b, value, ty) if self._materialize is not None else None
@@ -219,7 +213,7 @@ class _Driver:
         self.replaced: dict[Value, Value] = {}
         self.original: dict[Value, Type] = {}
         self.casts: dict[tuple[Value, Type], Value] = {}
-        self.erased: list[Operation] = []
+        self.erased: dict[Operation, None] = {}
         self.changed = False
 
     # -- values -------------------------------------------------------------------------------------------------------
@@ -292,7 +286,7 @@ class _Driver:
             self._legalize_created(before, op, depth)
             for result, value in zip(op.results, values):
                 self.replaced[result] = self.replaced.get(value, value)
-            self.erased.append(op)
+            self.erased[op] = None
             return True
         return False
 

@@ -36,6 +36,7 @@ from ....dialects.arith_casts import ExtUI
 from ....dialects.ttg_memory import MemDescType, element_bits
 from ....dialects.ttg_switches import is_on
 from ....ir import TERMINATOR, Block, Builder, Operation, TensorType, Value, ViewLike, i32
+from ....ir.dominance import ancestor_in
 from ..tma.copies import barrier_type
 from .occupancy import Occupancy
 from .partition import Load, Refused, Span
@@ -182,7 +183,8 @@ def visit_of(block: Any, loads: list[Load]) -> Visit:
     for op in readers:
         if op.traits & TERMINATOR:
             raise Refused(op, "a loaded tile is passed to another iteration or branch")
-    around = sorted((_in_block(block, op) for op in readers), key=at.__getitem__)
+    tops = (ancestor_in(block, op) for op in readers)
+    around = sorted((top for top in tops if top is not None), key=at.__getitem__)
     return Visit(block, around[0], around[-1], frozenset(readers))
 
 
@@ -218,12 +220,6 @@ def _readers(load: Load) -> Iterable[Operation]:
 def _apart(block: Any, other: Any) -> bool:
     """Whether neither block contains the other."""
     return not any(a is b or a.parent_op.is_ancestor_of(b.parent_op) for a, b in ((block, other), (other, block)))
-
-
-def _in_block(block: Block, op: Any) -> Operation:
-    while op.parent is not block:
-        op = op.parent_op
-    return op  # type: ignore[no-any-return]
 
 
 def _elsewhere(func: Operation, span: Span) -> int:

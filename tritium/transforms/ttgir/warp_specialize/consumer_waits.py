@@ -38,6 +38,7 @@ from typing import Any, NamedTuple
 from ....dialects import ttng
 from ....dialects.ttg_memory import element_bits
 from ....ir import Block, CountedLoop, Operation, TensorType, Value, ViewLike
+from ....ir.dominance import ancestor_in
 from ...regions import is_inside
 from ..async_wait.in_flight import InFlight, IssueOrder, accumulates, wgmmas_of
 from ..async_wait.lhs_registers import is_carried_lhs
@@ -181,10 +182,9 @@ def _uses(op: Any, value: Value) -> bool:
 def is_used_from(value: Value, op: Operation, itself: bool) -> bool:
     """Whether something after `op` in its block uses a value, or (with `itself`) `op` does."""
     block = op.parent
+    assert block is not None
     for user in value.users:
-        around: Any = user
-        while around is not None and around.parent is not block:
-            around = around.parent_op
+        around = ancestor_in(block, user)
         if around is not None and ((itself and around is op) or op.is_before(around)):
             return True
     return False
