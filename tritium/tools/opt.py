@@ -59,6 +59,7 @@ _help = LazyModule(".opt_help", __package__)
 _output = LazyModule(".opt_output", __package__)
 _nvidia = LazyModule("..backends.nvidia.stages", __package__)
 _amd = LazyModule("..backends.amd.stages", __package__)
+_amd_pipelines = LazyModule("..backends.amd.pipelines", __package__)
 _lowering = LazyModule("..transforms.ttgir.pipelines", __package__)
 
 PASSES.add_file("convert-tt-to-ttc", f"{__package__.rpartition('.')[0]}.backends.cpu.passes.convert_tt_to_ttc")
@@ -79,6 +80,17 @@ PASSES.add_pipeline(
 )
 PASSES.add_pipeline(
     "ttir-hip-gfx942", "all passes from a kernel to ttir, for hip:gfx942", lambda: _amd.PIPELINES["hip:gfx942"]
+)
+for _arch in ("gfx942", "gfx1100"):
+    PASSES.add_pipeline(
+        f"ttgir-hip-{_arch}",
+        f"all passes from ttir to ttgir, for hip:{_arch}, 4 warps and 2 stages",
+        lambda arch=_arch: _amd_pipelines.default_ttgir_pipeline(arch),  # type: ignore[misc]
+    )
+PASSES.add_pipeline(
+    "lowering-hip",
+    "all passes on ttgir before LLVM's IR is printed, for AMD GPUs",
+    lambda: _amd_pipelines.LOWERING,
 )
 PASSES.add_pipeline(
     "ttcir-cpu",

@@ -1,0 +1,109 @@
+"""The pass pipelines of the `ttgir` stage for AMD GPUs.
+
+`ttgir_pipeline(options)` goes from `ttir` to `ttgir` in the order of Triton 3.9's AMD backend; `LOWERING` precedes the
+conversion to LLVM IR. `LATER` lists the passes of that order that are not implemented.
+"""
+
+from __future__ import annotations
+
+from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
+from ...ir import IfLike, LoopLike, Operation, Pass, check_order
+from ...ir.passes import has_any, has_interface, rows_from
+from ...transforms import ttgir
+from .options import HIPOptions
+from .target import HIPTarget
+
+__all__ = ["LATER", "LOWERING", "ORDER", "amd_ttgir_pipeline", "default_ttgir_pipeline", "ttgir_pipeline"]
+
+_general = rows_from("tritium.transforms")
+_layout, _memory, _mma, _pipeline = (
+    rows_from(f"{ttgir.__name__}.{package}") for package in ("layout", "memory", "mma", "pipeline")
+)
+
+
+def _flattens(module: Operation) -> bool:
+    """Whether a loop requests to be fused with the loop nested in it."""
+    return any("tt.flatten" in op.attributes or "ttg.always-fuse" in op.attributes for op in module.walk())
+
+
+LOWERING = [
+    _pipeline("combine-tensor-select-and-if", "Merge selects into branches", when=has_interface(IfLike)),
+    _memory("allocate-shared-memory", "Allocate LDS for buffers and scratch"),
+    _memory("insert-barriers", "Insert workgroup barriers for LDS hazards"),
+    _memory("allocate-global-scratch", "Allocate global scratch memory", when=has_any("ttg.global_scratch_alloc")),
+]
+"""The passes between `ttgir` and the conversion to LLVM IR."""
+
+ORDER = [
+    ("coalesce", "remove-layout-conversions", "it inserts conversions around accesses"),
+    ("coalesce", "licm", "conversions around accesses are hoisted"),
+    ("fuse-nested-loops", "licm", "operations of the outer loop may be invariant in the fused one"),
+    ("remove-layout-conversions", "reduce-data-duplication", "it expands conversions that can no longer be removed"),
+    ("reduce-data-duplication", "reorder-instructions", "its buffers are reordered as well"),
+    ("symbol-dce", "cse", "dead functions are not optimized"),
+    ("allocate-shared-memory", "insert-barriers", "hazards are between allocations that overlap"),
+]
+
+LATER = {
+    "optimize-epilogue": "after the second remove-layout-conversions: stores dot results in their own layout",
+    "schedule-loops": "with pipeline, before the last remove-layout-conversions: prefetches global loads in registers",
+    "in-thread-transpose": "after reduce-data-duplication: transposes operands in registers before they enter LDS",
+    "block-pingpong": "after in-thread-transpose: alternates memory and MFMA phases of two waves of a SIMD",
+    "canonicalize-pointers": "before convert-to-buffer-ops: splits pointers into a scalar base and offsets",
+    "convert-to-buffer-ops": "near the end: bounds-checked buffer accesses for tensors below 2 GB",
+}
+"""Passes of Triton 3.9's order that are not implemented: name -> position and purpose."""
+
+
+def amd_ttgir_pipeline(target: HIPTarget) -> list[Pass]:
+    """The passes from initial layouts to `ttgir` for one GPU."""
+    return [
+        _layout("coalesce", "Coalesce global memory accesses"),
+        _mma("f32-dot-tc", "Split f32 dots according to their input precision", {"emu_tf32": False}, has_any("tt.dot")),
+        _layout("remove-layout-conversions", "Give producers the layouts of their accesses"),
+        _layout(
+            "optimize-thread-locality",
+            "Reduce within threads before the cross-lane reduction",
+            when=has_any("tt.reshape", "tt.gather", "tt.reduce"),
+        ),
+        _pipeline("fuse-nested-loops", "Fuse loop nests that request it", when=_flattens),
+        _general("canonicalize", "Bring loops into canonical form before hoisting"),
+        _general("licm", "Hoist loop-invariant layout conversions", when=has_interface(LoopLike)),
+        _general("canonicalize", "Simplify hoisted operations"),
+        _layout("remove-layout-conversions", "Remove conversions between the layouts chosen above"),
+        _mma(
+            "reduce-data-duplication",
+            "Stage replicated dot operands through LDS",
+            when=has_any("ttg.convert_layout"),
+        ),
+        _memory("reorder-instructions", "Reorder operations to reduce register pressure"),
+        _general("symbol-dce", "Drop functions that are never called"),
+        _general("sccp", "Propagate constants"),
+        _general("cse", "Eliminate common subexpressions"),
+        _general("canonicalize", "Canonicalize for lowering"),
+    ]
+
+
+def ttgir_pipeline(options: HIPOptions) -> list[Pass]:
+    """All passes from `ttir` to `ttgir` for these options."""
+    target = options.target
+    machine = ConvertOptions(f"hip:{target.arch}", options.num_warps, target.warp_size, options.num_ctas)
+    return [
+        _general(
+            "decompose-scaled-dot",
+            "no later pass supports scaled dots yet",
+            {"tensor_cores": True},
+            when=has_any("tt.dot_scaled"),
+        ),
+        Pass("convert-triton-to-tritongpu", convert_triton_to_tritongpu, "a plain layout for every tensor", machine),
+        *amd_ttgir_pipeline(target),
+    ]
+
+
+def default_ttgir_pipeline(arch: str) -> list[Pass]:
+    """The same for the options that hold where none are given."""
+    return ttgir_pipeline(HIPOptions.parse({}, HIPTarget(arch)))
+
+
+for _arch in ("gfx942", "gfx1100"):
+    check_order([*amd_ttgir_pipeline(HIPTarget(_arch)), *LOWERING], ORDER)
