@@ -11,6 +11,7 @@ from native import compile_scalar
 import tritium.language as tl
 from tritium.backends.nvidia.options import CUDAOptions
 from tritium.conversion.ttg_to_llvm import ttg_to_llvm
+from tritium.conversion.ttg_to_llvm.nvidia.target import NVIDIATarget
 from tritium.frontend.aggregates import aggregate
 from tritium.frontend.callee import SourceFunction
 from tritium.frontend.visitor import ast_to_ttir
@@ -134,6 +135,6 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 
 
 def test_symbols_of_functions_that_stay_calls_are_names_for_ptxas():
-    text = ttg_to_llvm(parse_module(TEXT), 90, CUDAOptions()).text
+    text = ttg_to_llvm(parse_module(TEXT), NVIDIATarget(90), CUDAOptions()).text
     names = re.findall(r'(?:call|define) [^@\n]*@"([^"]*)"', text)
     assert len(names) == 3 and names.count(names[1]) == 2 and all(re.fullmatch(r"[\w.$]+", name) for name in names)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ..ir import Operation
 from ..support.lazy import LazyModule
 
-__all__ = ["Lowerings"]
+__all__ = ["LoweringFunction", "Lowerings"]
 
 _pkgutil = LazyModule("pkgutil")
 

@@ -23,6 +23,7 @@ from tritium.backends.nvidia.assembler import Assembler, assembler_options
 from tritium.backends.nvidia.codegen import NVPTXTarget, emit_ptx, optimize
 from tritium.conversion.ttg_to_llvm import ttg_to_llvm
 from tritium.conversion.ttg_to_llvm.context import LOWERINGS
+from tritium.conversion.ttg_to_llvm.nvidia.target import NVIDIATarget
 from tritium.dialects import tt
 from tritium.dialects.ttg_maps import linear_layout_of
 from tritium.emulator import launch
@@ -46,7 +47,7 @@ def lower(text: str, capability: int = 90, **options) -> tuple[str, int]:
             op.attributes["allocation.offset"] = IntegerAttr(top, i32)
             top += -(-size // 128) * 128
     wanted = SimpleNamespace(**{"enable_fp_fusion": True, "maxnreg": None, "num_warps": 4, **options})
-    lowered = ttg_to_llvm(module, capability, wanted)
+    lowered = ttg_to_llvm(module, NVIDIATarget(capability), wanted)
     chip = NVPTXTarget.of(capability, None)
     return emit_ptx(optimize(lowered.text, chip), chip), top
 

@@ -11,14 +11,16 @@ from tests.example_kernels import cases
 from tests.gpu_compile.test_examples import build
 from tritium.backends.nvidia import stages
 from tritium.conversion.ttg_to_llvm import packing, shared_access
-from tritium.conversion.ttg_to_llvm.context import FunctionContext, ModuleContext
+from tritium.conversion.ttg_to_llvm.context import FunctionContext
+from tritium.conversion.ttg_to_llvm.nvidia.target import NVIDIATarget
+from tritium.conversion.ttg_to_llvm.target_info import ModuleContext
 from tritium.dialects import arith  # noqa: F401
 from tritium.ir import f16, i1, i8
 
 
 @pytest.fixture
 def e() -> FunctionContext:
-    return FunctionContext(ModuleContext(None, True, capability=80, num_warps=4), "@global_smem")
+    return FunctionContext(ModuleContext(NVIDIATarget(80), True, num_warps=4), "@global_smem")
 
 
 def test_all_elements_of_a_word_in_their_order_are_the_word(e: FunctionContext) -> None:

@@ -43,6 +43,7 @@ __all__ = [
 _codegen = LazyModule("...backends.nvidia.codegen", __package__)
 _debug_info = LazyModule("...conversion.llvm.debug_info", __package__)
 _lowering = LazyModule("...conversion.ttg_to_llvm.module", __package__)
+_nvidia_target = LazyModule("...conversion.ttg_to_llvm.nvidia.target", __package__)
 _user_text = LazyModule("...backends.compiler", __package__)
 
 _TRIPLE = "nvptx64-nvidia-cuda"
@@ -127,7 +128,7 @@ def to_module(mod: Any, context: context) -> module:
     }
     options = CUDAOptions.parse(values, CUDATarget(capability))
     lines = _debug_info.DebugInfo() if LINE_INFO in op.attributes else None
-    return module(_lowering.ttg_to_llvm(op, capability, options, lines).text, capability)
+    return module(_lowering.ttg_to_llvm(op, _nvidia_target.NVIDIATarget(capability), options, lines).text, capability)
 
 
 def attach_datalayout(mod: module, triple: str, proc: str, features: str, flags: Sequence[str] = ()) -> None:

@@ -22,6 +22,7 @@ from ...analysis.tma import STAY, tensordesc_row
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
+from ...conversion.ttg_to_llvm.nvidia.target import NVIDIATarget
 from ...dialects import builtin, tt
 from ...dialects.tt_types import TensorDescType
 from ...dialects.ttg_memory import MemDescType
@@ -142,7 +143,7 @@ class Build:
             lines = None if compilation.disable_line_info else DebugInfo()
             lowered = recorded(
                 "ttg-to-llvm",
-                lambda: ttg_to_llvm(module, self.target.capability, options, lines),
+                lambda: ttg_to_llvm(module, NVIDIATarget(self.target.capability), options, lines),
                 lambda made: made.text,
                 "llir",
             )

@@ -204,7 +204,7 @@ def within(e: FunctionContext, wanted: Mapping[str, tuple[int, int]]) -> str | N
     for name, (mask, value) in wanted.items():
         if mask:
             bits = thread_of(e)[name]
-            if name != "lane" or mask != 31:
+            if name != "lane" or mask != e.module.warp_size - 1:
                 bits = e.op(f"and i32 {bits}, {mask}")
             tests.append(e.op(f"icmp eq i32 {bits}, {value}"))
     if not tests:

@@ -3,8 +3,10 @@
 Every value is a list of LLVM operands, its parts (see `types`). The text is what one thread does; what differs between
 threads comes from `lane`, `warp` and `block`, which are operands too.
 
->>> from tritium.conversion.ttg_to_llvm.context import FunctionContext, ModuleContext
->>> e = FunctionContext(ModuleContext(None), "@global_smem")
+>>> from tritium.conversion.ttg_to_llvm.context import FunctionContext
+>>> from tritium.conversion.ttg_to_llvm.nvidia.target import NVIDIATarget
+>>> from tritium.conversion.ttg_to_llvm.target_info import ModuleContext
+>>> e = FunctionContext(ModuleContext(NVIDIATarget()), "@global_smem")
 >>> e.op(f"add i32 {e.lane}, 1")
 '%t0'
 """
@@ -20,22 +22,17 @@ from ...dialects.ttg_maps import linear_layout_of
 from ...dialects.ttg_memory import MemDescType
 from ...ir import Block, IntegerAttr, IntegerType, Operation, ShapedType, TensorType, Type, Value
 from ...layout import LinearLayout
-from ...support import InternalError, Location, TooManyElements, TooManyOperations, UnsupportedOperation
-from ...support.dataclasses import dataclass, field
+from ...support import InternalError, TooManyElements, TooManyOperations, UnsupportedOperation
 from ...support.settings import compilation
-from ..llvm import module as llvm_module
-from ..llvm.emitter import Emitter
 from ..lowerings import Lowerings
 from .files import FILES
+from .target_info import ModuleContext, ThreadEmitter, Warps
 from .types import types_of
 
 __all__ = [
     "LOWERINGS",
     "OFFSET",
-    "SHARED_ALIGNMENT",
     "FunctionContext",
-    "ModuleContext",
-    "Warps",
     "copied_bits",
     "elementwise",
     "elementwise_several",
@@ -43,16 +40,6 @@ __all__ = [
 ]
 
 OFFSET = "allocation.offset"
-
-SHARED_ALIGNMENT = 1024
-"""Bytes that the address of all shared memory is a multiple of, where somebody relies on it: the most that a swizzle
-needs."""
-
-
-REGISTERS = 65536
-"""Of 32 bits, that all threads of a block can have together, from sm_75 to sm_121 (CUDA C++ programming guide 13.0,
-technical specifications per compute capability)."""
-
 
 MAX_REGISTERS = 2048
 """Elements per thread beyond which an operation is wide. A thread has 255 registers, so that most are spilled."""
@@ -63,59 +50,11 @@ MAX_WIDE_LINES = 20_000
 40 s with 8,192; an inner product of 8,192 elements takes 87 s in LLVM. Triton 3.9 takes as long."""
 
 
-@dataclass(frozen=True)
-class Warps:
-    """The warps that run what is lowered: `count` of them, which meet at the `barrier` of this number of their block.
-
-    `alone`: no other warps are in the block.
-    """
-
-    count: int
-    barrier: int = 0
-    alone: bool = True
-
-
-@dataclass
-class ModuleContext(llvm_module.ModuleContext):
-    """The machine a module is for: `capability` (90 for sm_90), `num_warps` of a function, `num_ctas` of a cluster.
-
-    `total_warps` are those of a block, where there are more for the partitions of `ttg.warp_specialize`; `registers`
-    is what a thread may have when a kernel begins, where something limits it. `debug` makes source locations, None
-    where none are wanted; `texts` are the constants that are texts, by symbol; `global_scratch` counts the bytes of
-    global memory that a launch provides for each program. `high_register_pressure`: dot
-    accumulators leave so few registers that addresses are rematerialized, not kept live.
-    """
-
-    capability: int = 80
-    num_warps: int = 4
-    total_warps: int = 0
-    registers: int | None = None
-    num_ctas: int = 1
-    debug: Any = None
-    texts: dict[str, str] = field(default_factory=dict)
-    global_scratch: int = 0
-    high_register_pressure: bool = False
-
-    @property
-    def warps(self) -> Warps:
-        """Those that run a function, but for its partitions."""
-        return Warps(self.num_warps, alone=self.total_warps <= self.num_warps)
-
-    @property
-    def most_registers(self) -> int:
-        """Of 32 bits, that a thread can have where a block has so many warps, if there is nothing else to limit it."""
-        return REGISTERS // (32 * max(self.num_warps, self.total_warps))
-
-    def debug_location(self, loc: Location) -> str:
-        """What is written behind the instructions of an operation at `loc`: `, !dbg !7` or nothing."""
-        return "" if self.debug is None else self.debug.at(loc)  # type: ignore[no-any-return]
-
-
 WIDEST = 16
 """Bytes of the widest access to memory: scratch, like all shared memory, begins at a multiple of it."""
 
 
-class FunctionContext(Emitter):
+class FunctionContext(ThreadEmitter):
     """The emitter of one function, with the parts of each SSA value.
 
     `shared` is the operand of the function's shared memory; `lane` (of a warp), `warp` (of those that run this), both
@@ -125,9 +64,6 @@ class FunctionContext(Emitter):
 
     __slots__ = (
         "arriving",
-        "block_id",
-        "current",
-        "debug",
         "entry",
         "entry_lines",
         "entry_positions",
@@ -137,27 +73,17 @@ class FunctionContext(Emitter):
         "known_values",
         "most_lines",
         "known_positions",
-        "lane",
-        "module",
         "multiples",
         "names",
         "offsets",
         "shared",
-        "specialization",
-        "thread",
-        "warp",
-        "warps",
         "wide_lines",
         "words",
     )
 
     def __init__(self, module: ModuleContext, shared: str, block_id: str = "0", func: Any = None) -> None:
-        super().__init__()
-        self.module = module
+        super().__init__(module, block_id)
         self.shared = shared
-        self.lane, self.warp, self.thread, self.block_id = "%lane", "%warp", "%thread", block_id
-        self.warps = module.warps
-        self.specialization: Any = None  # see `warp_specialize`
         self.func = func
         self.entry = self.block  # the block in which what is lowered begins
         self.names: dict[Value, list[str]] = {}
@@ -171,8 +97,6 @@ class FunctionContext(Emitter):
         self.words: dict[tuple[str, ...], str] = {}  # elements -> the word that they were taken from, an integer
         self.multiples: dict[str, int] = {}  # see `multiple_of`
         self.known_facts: AxisInfoAnalysis | None = None
-        self.debug = ""  # `, !dbg !7` behind every instruction
-        self.current: Operation | None = None  # what is being lowered
         self.most_lines = compilation.max_operations or sys.maxsize
         self.wide_lines = 0  # of operations with more than MAX_REGISTERS elements per thread
 
@@ -180,11 +104,6 @@ class FunctionContext(Emitter):
     def is_kernel(self) -> bool:
         """Whether this is what a launch runs, and not a function that it calls."""
         return self.shared.startswith("@")
-
-    @property
-    def num_warps(self) -> int:
-        """How many warps run what is lowered."""
-        return self.warps.count
 
     def of_other_warps(self, label: str, warps: Warps, first: int) -> FunctionContext:
         """A context for what `warps`, the first of which has the number `first`, run from the block `label` on.
@@ -199,10 +118,10 @@ class FunctionContext(Emitter):
         out.lines.append(f"{label}:")
         out.block = out.entry = label
         if first % warps.count:
-            out.thread = out.op(f"sub nuw nsw i32 %thread, {32 * first}")
+            out.thread = out.op(f"sub nuw nsw i32 %thread, {self.module.warp_size * first}")
         else:  # its bits are known then, and so are those of addresses
-            out.thread = out.op(f"and i32 %thread, {32 * warps.count - 1}")
-        out.warp = out.op(f"lshr i32 {out.thread}, 5")
+            out.thread = out.op(f"and i32 %thread, {self.module.warp_size * warps.count - 1}")
+        out.warp = out.op(f"lshr i32 {out.thread}, {self.module.warp_size.bit_length() - 1}")
         return out
 
     def append(self, other: FunctionContext) -> None:
@@ -212,14 +131,6 @@ class FunctionContext(Emitter):
 
     # -- emitting -------------------------------------------------------------------------------------------------
 
-    def op(self, text: str) -> str:
-        """Emit `%tN = text`, with the source location of the operation that is being lowered."""
-        return super().op(text + self.debug)
-
-    def stmt(self, text: str) -> None:
-        """Emit an instruction without a result, the same way."""
-        super().stmt(text + self.debug)
-
     def label(self, name: str) -> None:
         """Start a basic block: of positions it knows what the function's entry has computed."""
         if self.block == self.entry:
@@ -228,16 +139,23 @@ class FunctionContext(Emitter):
         self.known_positions = dict(self.entry_positions)
         self.known_values = {}
 
+    def continue_at(self, name: str) -> None:
+        """Start a block that the current one dominates: positions and other known values stay known."""
+        if self.block == self.entry:
+            self.entry = name
+        super().continue_at(name)
+
     def reload_thread_id(self) -> None:
         """Read the thread ID again, in a block that dominates everything after it.
 
         Values computed from the new one are not common subexpressions of earlier values for LLVM and ptxas, which
         would otherwise keep those live.
         """
-        number = self.asm("mov.u32 $0, %tid.x;", "=r", [], "i32")
-        self.thread = self.op(f"and i32 {number}, {32 * self.num_warps - 1}")
-        self.lane = self.op(f"and i32 {self.thread}, 31")
-        self.warp = self.op(f"lshr i32 {self.thread}, 5")
+        lanes = self.module.warp_size
+        number = self.target.reload_thread_id(self)
+        self.thread = self.op(f"and i32 {number}, {lanes * self.num_warps - 1}")
+        self.lane = self.op(f"and i32 {self.thread}, {lanes - 1}")
+        self.warp = self.op(f"lshr i32 {self.thread}, {lanes.bit_length() - 1}")
         self.entry = self.block
         self.entry_positions, self.known_positions, self.known_values = {}, {}, {}
 
@@ -287,73 +205,6 @@ class FunctionContext(Emitter):
             self.known_facts = AxisInfoAnalysis(self.func)
         return self.known_facts
 
-    # -- instructions ---------------------------------------------------------------------------------------------
-
-    def call(self, result: str, function: str, *operands: tuple[str, str], attributes: str = "") -> str:
-        """Call an external function or intrinsic on (type, operand) pairs, declaring it; `result` is an LLVM type."""
-        self.module.declare(f"declare {result} @{function}({', '.join(t for t, _ in operands)}){attributes}")
-        return self.op(f"call {result} @{function}({', '.join(f'{t} {v}' for t, v in operands)})")
-
-    def call_void(self, function: str, *operands: tuple[str, str], attributes: str = "") -> None:
-        """The same for a function without a result."""
-        self.module.declare(f"declare void @{function}({', '.join(t for t, _ in operands)}){attributes}")
-        self.stmt(f"call void @{function}({', '.join(f'{t} {v}' for t, v in operands)})")
-
-    def asm(
-        self,
-        template: str,
-        constraints: str,
-        operands: Sequence[tuple[str, str]],
-        result: str = "void",
-        side_effects: bool = True,
-        attributes: str | None = None,
-    ) -> str:
-        """Inline PTX. `$0`, `$1`, … are results then operands, in the order of `constraints` ("=r,r,l").
-
-        `result` is an LLVM type, a struct `{i32, i32}` for several results (take them apart with `fields`). Without
-        `side_effects` LLVM may merge, move or drop it; it must not read memory then. `attributes` are those of the
-        call, where they are not the usual ones: that it belongs to a whole warp, or (without effects) to no memory.
-        """
-        effect = "sideeffect " if side_effects else ""
-        arguments = ", ".join(f"{t} {v}" for t, v in operands)
-        text = template.replace("\\", "\\5C").replace('"', "\\22").replace("\n", "\\0A")
-        # Convergent: an instruction of a whole warp must not come to stand behind a branch that lanes take apart.
-        if attributes is None:
-            attributes = " #1" if side_effects else " #2"
-        line = f'call {result} asm {effect}"{text}", "{constraints}"({arguments}){attributes}'
-        if result == "void":
-            self.stmt(line)
-            return ""
-        return self.op(line)
-
-    def fields(self, struct: str, value: str, count: int) -> list[str]:
-        """The fields of a struct operand."""
-        return [self.op(f"extractvalue {struct} {value}, {i}") for i in range(count)]
-
-    def barrier(self) -> None:
-        """Wait for all threads that run what is lowered; what they wrote to shared memory is seen after it."""
-        warps = self.warps
-        if warps.alone:
-            self.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", ("i32", "0"), attributes=" #1")
-        elif warps.count == 1:
-            self.call_void("llvm.nvvm.bar.warp.sync", ("i32", "-1"), attributes=" #1")
-        else:
-            operands = ("i32", str(warps.barrier)), ("i32", str(32 * warps.count))
-            self.call_void("llvm.nvvm.barrier.cta.sync.aligned.count", *operands, attributes=" #1")
-
-    def cluster_barrier(self, relaxed: bool = False) -> None:
-        """Wait for all threads of all blocks of the cluster; what they wrote is seen after it, unless `relaxed`.
-
-        UnsupportedOperation where others of these threads run code of their own, which would never come.
-        """
-        if self.specialization is not None and not self.specialization.done:
-            raise UnsupportedOperation(
-                self.current, "waits for the whole cluster, of which some warps do something else (ttg.warp_specialize)"
-            )
-        kind = ".relaxed" if relaxed else ""
-        self.call_void(f"llvm.nvvm.barrier.cluster.arrive{kind}.aligned", attributes=" #1")
-        self.call_void("llvm.nvvm.barrier.cluster.wait.aligned", attributes=" #1")
-
     # -- memory ---------------------------------------------------------------------------------------------------
 
     def scratch(self, op: Operation) -> str:
@@ -385,9 +236,9 @@ class FunctionContext(Emitter):
     def block_body(self, block: Block) -> None:
         """Lower all operations of a block."""
         for op in block:
-            lower = LOWERINGS.find(type(op))
+            lower = self.target.lowering_of(type(op)) or LOWERINGS.find(type(op))
             if lower is None:
-                raise UnsupportedOperation(op, "is not supported on NVIDIA GPUs")
+                raise UnsupportedOperation(op, f"is not supported on {self.target.name}")
             self.debug = self.module.debug_location(op.loc)
             self.current = op
             before = len(self.lines)

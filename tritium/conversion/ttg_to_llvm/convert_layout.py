@@ -54,7 +54,7 @@ def wait_for(e: FunctionContext, whom: str) -> None:
     if whom == "block":
         e.barrier()
     elif whom == "warp":
-        e.call_void("llvm.nvvm.bar.warp.sync", ("i32", "-1"), attributes=" #1")
+        e.target.warp_barrier(e)
     else:
         e.cluster_barrier()
 
@@ -215,8 +215,7 @@ class _Lanes:
             kind, lane = "bfly", str(node.constant)
         else:
             kind, lane = "idx", self.lane_of(node)
-        operands = [("i32", "-1"), ("i32", word), ("i32", lane), ("i32", "31")]
-        return self.e.call("i32", f"llvm.nvvm.shfl.sync.{kind}.i32", *operands, attributes=" #1")
+        return self.e.target.shuffle(self.e, kind, word, lane)
 
     def lane_of(self, node: Shuffle) -> str:
         """The lane to take a word from."""
@@ -227,7 +226,7 @@ class _Lanes:
             for name in operands:
                 n = self.plan.source.ins[name].bit_length() - 1
                 bases[name], columns = [(c,) for c in columns[:n]], columns[n:]
-            lane = linear_image(e, LinearLayout(bases, {"lane": 32}), operands)["lane"]
+            lane = linear_image(e, LinearLayout(bases, {"lane": e.module.warp_size}), operands)["lane"]
             if node.constant:
                 lane = str(node.constant) if lane == "0" else e.op(f"xor i32 {lane}, {node.constant}")
             self.sources[key] = lane

@@ -21,7 +21,6 @@ from ..llvm.branches import guarded
 from .context import FunctionContext, lowers
 from .memory import first_holder
 from .positions import positions
-from .program import program_id
 from .types import bit_width, is_float, llvm_type
 
 __all__ = ["text_constant"]
@@ -70,7 +69,7 @@ def _assert(e: FunctionContext, op: tt.Assert) -> None:
 
 @lowers(tt.Print)
 def _print(e: FunctionContext, op: tt.Print) -> None:
-    pid = [("i32", program_id(e, axis)) for axis in range(3)]
+    pid = [("i32", e.target.program_id(e, axis)) for axis in range(3)]
     prefix = op.prefix.replace("%", "%%")
     if not op.args:
         _vprintf(e, f"pid (%u, %u, %u){prefix}\n", pid)

@@ -38,7 +38,7 @@ def _histogram(e: FunctionContext, op: tt.Histogram) -> None:
 
 def _clear(e: FunctionContext, base: str, bins: int) -> None:
     """All bins zero: each thread clears every n-th."""
-    threads = 32 * e.num_warps
+    threads = e.module.warp_size * e.num_warps
     test = e.op(f"icmp ult i32 {e.thread}, {bins}") if bins < threads else None
     at = element_at(e, base, i32, e.thread)
     with guarded(e, test):

@@ -23,21 +23,20 @@ from ...support import InternalError, UnsupportedOperation
 from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ..llvm.control import CONTROL, lower_for, lower_if, lower_region
-from .context import LOWERINGS, SHARED_ALIGNMENT, FunctionContext, ModuleContext, lowers
+from .context import LOWERINGS, FunctionContext, lowers
 from .instruction_order import sink_to_first_use
 from .program import GLOBAL_SCRATCH, OFFSET, global_scratch
+from .target_info import ModuleContext, TargetInfo
 from .types import types_of
 
 __all__ = ["LoweredModule", "ttg_to_llvm"]
 
 LOWERINGS.update(CONTROL)
 
-TRIPLE = "nvptx64-nvidia-cuda"
 SHARED = "@global_smem"
 _tma = LazyModule(".tma", __package__)
 _warps = LazyModule(".warp_specialize", __package__)
 
-MOST_NAMED = 255  # registers of a thread that instructions have names for; 256 are kept for it
 _SCRATCH = (f"ptr addrspace(1) {GLOBAL_SCRATCH}", "ptr addrspace(1) %profile_scratch")
 
 
@@ -71,7 +70,7 @@ def _if(e: FunctionContext, op: IfLike) -> None:
     def hide() -> None:
         for value, (part,) in known.items():
             if not part.lstrip("-").isdigit():
-                e.bind(value, [e.asm("mov.b64 $0, $1;", "=l,l", [("i64", part)], "i64", side_effects=False)])
+                e.bind(value, [e.target.opaque(e, part)])
 
     lower_if(e, op, hide)
     e.names.update(known)
@@ -86,7 +85,7 @@ class LoweredModule:
     shared_bytes: int
 
 
-def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: Any = None) -> LoweredModule:
+def ttg_to_llvm(module: builtin.Module, target: TargetInfo, options: Any, debug: Any = None) -> LoweredModule:
     """Lower a module of tensors with layouts, whose only public function is the kernel.
 
     `options` has `enable_fp_fusion`, `maxnreg` and the like (see CUDAOptions); `debug` makes source locations. Raises
@@ -99,22 +98,21 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
     (kernel,) = kernels
     warps = num_warps(kernel) or options.num_warps
     context = ModuleContext(
-        None,
+        target,
         options.enable_fp_fusion,
-        capability=capability,
         num_warps=warps,
         total_warps=max(warps, _number(module, "ttg.total-num-warps")),
-        registers=_number(module, "ttg.maxnreg") or options.maxnreg,
+        registers=_number(module, "ttg.maxnreg") or getattr(options, "maxnreg", None),
         num_ctas=num_ctas(module),
         debug=debug,
         global_scratch=_number(module, "ttg.global_scratch_memory_size"),
         high_register_pressure=max_accumulators(module, warps) > HIGH_PRESSURE,
     )
     bodies = [_function(context, f, options, f is kernel) for f in functions]
-    head = [f'target triple = "{TRIPLE}"']
+    head = [f'target triple = "{target.triple}"']
     if any(SHARED in body for body in (*context.functions.values(), *bodies)):
-        head.append(f"{SHARED} = external addrspace(3) global [0 x i8], align {_alignment_of(context)}")
-    tail = [] if debug is None else [debug.text()]
+        head.append(f"{SHARED} = external addrspace(3) global [0 x i8], align {target.shared_alignment(context)}")
+    tail = [*([] if debug is None else [debug.text()]), *target.module_flags(context)]
     attributes = [
         "attributes #0 = { nounwind }",
         "attributes #1 = { convergent nounwind }",
@@ -122,11 +120,6 @@ def ttg_to_llvm(module: builtin.Module, capability: int, options: Any, debug: An
     ]
     parts = [*head, *sorted(context.declares), *context.functions.values(), *bodies, *attributes, *tail]
     return LoweredModule("\n\n".join(parts) + "\n", kernel.sym_name, _shared_bytes(module))
-
-
-def _alignment_of(context: ModuleContext) -> int:
-    """The alignment of shared memory: from sm_90 on that of 128-byte rows read by wgmma and TMA."""
-    return SHARED_ALIGNMENT if context.capability >= 90 or context.high_register_pressure else 16
 
 
 def _number(module: Operation, name: str) -> int:
@@ -153,13 +146,13 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
     lower_region(e, func.regions[0])
     if e.specialization is not None:
         _warps.lower_workers(e)
-    head = "ptx_kernel void" if is_kernel else f"internal {_returned(func)}"
-    attributes = _kernel_attributes(context) if is_kernel else "#1"
+    head = f"{context.target.kernel_convention} void" if is_kernel else f"internal {_returned(func)}"
+    attributes = context.target.kernel_attributes(context) if is_kernel else "#1"
     signature = f'@"{_assembled(func.sym_name)}"({", ".join([*parameters, *_SCRATCH])})'
     return "\n".join([
         f"define {head} {signature} {attributes}{subprogram} {{",
         "entry:" if e.specialization is None else "head:",
-        *_thread_ids(context),
+        *context.target.thread_ids(context),
         *(f"  {line}" for line in e.entry_lines),
         *([] if e.specialization is None else _warps.parting(context, e.specialization)),
         *sink_to_first_use(e.lines),
@@ -199,35 +192,11 @@ def _attributes(e: FunctionContext, func: tt.Func, i: int, arg: Value) -> str:
     return f" align {n}" if n > 1 and not n & (n - 1) else ""
 
 
-def _kernel_attributes(context: ModuleContext) -> str:
-    found = {"nvvm.reqntid": str(32 * context.total_warps)}
-    if context.registers:
-        found["nvvm.maxnreg"] = str(min(context.registers, MOST_NAMED))
-    if context.num_ctas > 1:
-        found["nvvm.cluster_dim"] = f"{context.num_ctas},1,1"
-    return "nounwind convergent " + " ".join(f'"{k}"="{v}"' for k, v in found.items())
-
-
 def _returned(func: tt.Func) -> str:
     ty = func.function_type
     assert isinstance(ty, FunctionType)
     types = [t for result in ty.results for t in types_of(result)]
     return f"{{ {', '.join(types)} }}" if types else "void"
-
-
-def _thread_ids(context: ModuleContext) -> list[str]:
-    """The number of this thread, taken apart; what is not used costs nothing."""
-    read = "@llvm.nvvm.read.ptx.sreg"
-    context.declare(f"declare noundef i32 {read}.tid.x()")
-    lines = [
-        f"  %thread = call noundef range(i32 0, {32 * context.total_warps}) i32 {read}.tid.x()",
-        "  %lane = and i32 %thread, 31",
-        "  %warp = lshr i32 %thread, 5",
-    ]
-    if context.num_ctas > 1:
-        context.declare(f"declare noundef i32 {read}.cluster.ctarank()")
-        lines.append(f"  %block = call noundef i32 {read}.cluster.ctarank()")
-    return lines
 
 
 @lowers(tt.Return)

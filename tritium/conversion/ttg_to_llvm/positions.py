@@ -99,7 +99,12 @@ def _columns(
     """
     found = {name: (operand, layout.bases[name]) for name, operand in inputs.items() if operand != "0"}
     lane, warp = found.get("lane"), found.get("warp")
-    if lane is not None and warp is not None and (lane[0], warp[0]) == (e.lane, e.warp) and len(lane[1]) == 5:
+    if (
+        lane is not None
+        and warp is not None
+        and (lane[0], warp[0]) == (e.lane, e.warp)
+        and 1 << len(lane[1]) == e.module.warp_size
+    ):
         found["lane"] = (e.thread, lane[1] + warp[1])
         del found["warp"]
     return list(found.values())

@@ -10,39 +10,20 @@ from ...support import InternalError, UnsupportedOperation
 from .context import FunctionContext, lowers
 from .types import llvm_type
 
-__all__ = ["GLOBAL_SCRATCH", "OFFSET", "global_scratch", "program_id"]
+__all__ = ["GLOBAL_SCRATCH", "OFFSET", "global_scratch"]
 
 OFFSET = "ttg.global_scratch_memory_offset"
 GLOBAL_SCRATCH = "%global_scratch"
 
-_AXES = "xyz"
-
-
-def program_id(e: FunctionContext, axis: int, anew: bool = False) -> str:
-    """The position of this program along an axis: blocks of a cluster are one program; clusters lie along x."""
-    register = "clusterid" if e.module.num_ctas > 1 else "ctaid"
-    return _special(e, f"{register}.{_AXES[axis]}", anew)
-
 
 @lowers(tt.GetProgramId)
 def _program_id(e: FunctionContext, op: tt.GetProgramId) -> None:
-    e.bind(op.result, [program_id(e, op.axis)])
+    e.bind(op.result, [e.target.program_id(e, op.axis)])
 
 
 @lowers(tt.GetNumPrograms)
 def _num_programs(e: FunctionContext, op: tt.GetNumPrograms) -> None:
-    e.bind(op.result, [_count(e, op.axis)])
-
-
-def _count(e: FunctionContext, axis: int, anew: bool = False) -> str:
-    register = "nclusterid" if e.module.num_ctas > 1 else "nctaid"
-    return _special(e, f"{register}.{_AXES[axis]}", anew)
-
-
-def _special(e: FunctionContext, register: str, anew: bool) -> str:
-    if anew:
-        return e.asm(f"mov.u32 $0, %{register};", "=r", [], "i32")
-    return e.call("i32", f"llvm.nvvm.read.ptx.sreg.{register}")
+    e.bind(op.result, [e.target.num_programs(e, op.axis)])
 
 
 def global_scratch(e: FunctionContext, op: Any, anew: bool = False) -> str:
@@ -58,8 +39,8 @@ def global_scratch(e: FunctionContext, op: Any, anew: bool = False) -> str:
         number = "0"
         for axis in (2, 1, 0):
             if number != "0":
-                number = e.op(f"mul i32 {number}, {_count(e, axis, anew)}")
-            place = program_id(e, axis, anew)
+                number = e.op(f"mul i32 {number}, {e.target.num_programs(e, axis, anew)}")
+            place = e.target.program_id(e, axis, anew)
             number = place if number == "0" else e.op(f"add i32 {number}, {place}")
         at = e.op(f"mul i64 {e.op(f'zext i32 {number} to i64')}, {e.module.global_scratch}")
         base = e.op(f"getelementptr i8, ptr addrspace(1) {base}, i64 {at}")
@@ -77,8 +58,7 @@ def _warp_id(e: FunctionContext, op: ttg.WarpId) -> None:
     if op.omitUniformHint:
         e.bind(op.result, [e.warp])
         return
-    operands = ("i32", "-1"), ("i32", e.warp), ("i32", "0"), ("i32", "31")
-    e.bind(op.result, [e.call("i32", "llvm.nvvm.shfl.sync.idx.i32", *operands, attributes=" #1")])
+    e.bind(op.result, [e.target.uniform(e, e.warp)])
 
 
 @lowers(nvvm.Barrier)

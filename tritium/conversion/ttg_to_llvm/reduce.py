@@ -44,8 +44,6 @@ from .types import bit_width
 
 __all__: list[str] = []
 
-_ALL_LANES = 31
-
 
 @lowers(tt.ReduceReturn, tt.ScanReturn)
 def _handed_on(e: FunctionContext, op: Any) -> None:
@@ -67,7 +65,7 @@ def _reduce(e: FunctionContext, op: tt.Reduce) -> None:
         combine.bind(_through_memory(e, combine, plan, rows, arrays, target))
         return
     if lanes and combine.facts.order is not Order.SYMMETRIC:
-        rows = combine.taken(rows, e.op(f"and i32 {e.lane}, {_ALL_LANES & ~lanes}"))
+        rows = combine.taken(rows, e.op(f"and i32 {e.lane}, {e.module.warp_size - 1 & ~lanes}"))
     combine.bind(_as_result(plan, rows, target))
 
 
@@ -75,14 +73,14 @@ def _combine_steps(e: FunctionContext, combine: CombineRegion, plan: Reduction, 
     """Combine registers and lanes, in place; the mask of the lanes' bits."""
     lanes = 0
     steps = list(plan.steps)
-    whole_warp = sum(b.mask for b in steps if b.source == "lane") == _ALL_LANES
+    whole_warp = sum(b.mask for b in steps if b.source == "lane") == combine.e.module.warp_size - 1
     for bit in steps:
         if bit.source == "register":
             for r in [r for r in rows if not r & bit.mask]:
                 rows[r] = combine(rows[r], rows.pop(r | bit.mask))
             continue
         if whole_warp and not lanes and combine.facts.order is Order.SYMMETRIC and _redux(e, combine, rows):
-            return _ALL_LANES
+            return combine.e.module.warp_size - 1
         lanes |= bit.mask
         others = combine.exchanged(rows, bit.mask)
         for r in rows:
@@ -259,7 +257,7 @@ class _Reader:
         for bit in self.shared:
             row = combine.alike(row, combine.exchanged({0: row}, 1 << bit)[0])
         if self.shared and combine.facts.order is not Order.SYMMETRIC:
-            row = combine.taken({0: row}, e.op(f"and i32 {e.lane}, {_ALL_LANES & ~self.mask}"))[0]
+            row = combine.taken({0: row}, e.op(f"and i32 {e.lane}, {e.module.warp_size - 1 & ~self.mask}"))[0]
         return row
 
     def _read(self, other: str) -> list[Row]:

@@ -183,7 +183,7 @@ class _Scanning:
 
     def _lane_before(self) -> str:
         """The number of the lane before this one: the masked bits counted down, or up; any for the first."""
-        e, mask, rest = self.e, self.lane_mask, 31 & ~self.lane_mask
+        e, mask, rest = self.e, self.lane_mask, self.e.module.warp_size - 1 & ~self.lane_mask
         if self.reverse:
             following = e.op(f"add i32 {e.op(f'or i32 {e.lane}, {rest}')}, 1")
         else:

@@ -298,17 +298,7 @@ def _word_width(access: Access) -> int:
 
 def _guarded_store(e: FunctionContext, access: Access, kind: str, elements: Sequence[str], at: str, owns: str) -> None:
     width = _word_width(access)
-    suffix, letter, ty = _ASM[width]
-    words = _words(e, kind, access.bits, elements, width)
-    if width == 8:
-        words = [e.op(f"zext i8 {w} to i16") for w in words]
-    count = "" if len(words) == 1 else f".v{len(words)}"
-    names = ", ".join(f"${i + 2}" for i in range(len(words)))
-    listed = names if len(words) == 1 else f"{{{names}}}"
-    address = e.op(f"ptrtoint {SHARED} {at} to i32")
-    constraints = ",".join(["r", "b", *[letter] * len(words)]) + ",~{memory}"
-    operands = [("i32", address), ("i1", owns), *((ty, w) for w in words)]
-    e.asm(f"@$1 st.shared{count}.{suffix} [$0], {listed};", constraints, operands)
+    e.target.store_shared(e, at, _words(e, kind, access.bits, elements, width), width, owns)
 
 
 # -- loads ------------------------------------------------------------------------------------------------------

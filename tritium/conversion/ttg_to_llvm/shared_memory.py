@@ -29,7 +29,7 @@ from ...layout import LinearLayout
 from ...layout.access import Access
 from ...layout.buffer_access import Gaps, plan_buffer_access
 from ...support import UnsupportedOperation
-from .context import OFFSET, SHARED_ALIGNMENT, FunctionContext, lowers
+from .context import OFFSET, FunctionContext, lowers
 from .positions import linear_image, positions
 from .shared_access import (
     Addresses,
@@ -41,6 +41,7 @@ from .shared_access import (
     store_element,
     to_memory,
 )
+from .target_info import SHARED_ALIGNMENT
 from .types import bit_width
 
 __all__ = ["Buffer", "buffer_of", "element_addresses"]

@@ -28,7 +28,6 @@ __all__ = [
     "store_element",
 ]
 
-ALL_LANES = "-1"
 Element = tuple[Type, str]
 """An element type, and the operand of a value of it."""
 
@@ -60,23 +59,18 @@ def select(e: FunctionContext, condition: str, ty: Type, yes: str, no: str) -> s
 
 def shuffle_xor(e: FunctionContext, elements: Sequence[Element], mask: int) -> list[str]:
     """For each element that of the lane whose number differs in the bits of `mask`."""
-    return _shuffled(e, elements, lambda word: _shuffle(e, "bfly", word, str(mask)))
+    return _shuffled(e, elements, lambda word: e.target.shuffle(e, "bfly", word, str(mask)))
 
 
 def shuffle_from(e: FunctionContext, elements: Sequence[Element], lane: str) -> list[str]:
-    """For each element that of `lane`, an i32 operand below 32."""
-    return _shuffled(e, elements, lambda word: _shuffle(e, "idx", word, lane))
+    """For each element that of `lane`, an i32 operand."""
+    return _shuffled(e, elements, lambda word: e.target.shuffle(e, "idx", word, lane))
 
 
 def shuffle_by(e: FunctionContext, elements: Sequence[Element], distance: int) -> list[str]:
     """For each element that of the lane `distance` further up; lanes that have none there get their own."""
     kind = "down" if distance > 0 else "up"
-    return _shuffled(e, elements, lambda word: _shuffle(e, kind, word, str(abs(distance))))
-
-
-def _shuffle(e: FunctionContext, kind: str, word: str, argument: str) -> str:
-    operands = [("i32", ALL_LANES), ("i32", word), ("i32", argument), ("i32", "0" if kind == "up" else "31")]
-    return e.call("i32", f"llvm.nvvm.shfl.sync.{kind}.i32", *operands, attributes=" #1")
+    return _shuffled(e, elements, lambda word: e.target.shuffle(e, kind, word, str(abs(distance))))
 
 
 def _shuffled(e: FunctionContext, elements: Sequence[Element], move: Callable[[str], str]) -> list[str]:

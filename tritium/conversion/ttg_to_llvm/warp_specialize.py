@@ -46,7 +46,8 @@ from ...support import UnsupportedOperation
 from ...support.dataclasses import dataclass
 from ..llvm.branches import guarded
 from ..llvm.control import lower_region
-from .context import LOWERINGS, FunctionContext, ModuleContext, Warps, lowers
+from .context import LOWERINGS, FunctionContext, lowers
+from .target_info import ModuleContext, Warps
 from .types import types_of
 
 __all__ = ["Specialization", "dismiss_workers", "lower_workers", "parting", "specialization_of"]

@@ -1,0 +1,1 @@
+"""What lowerings print for NVIDIA GPUs alone: NVVM intrinsics and inline PTX."""

@@ -1,0 +1,148 @@
+"""The hooks of `TargetInfo` for NVIDIA GPUs: NVVM's intrinsics, and inline PTX where LLVM has none.
+
+>>> from tritium.conversion.ttg_to_llvm.nvidia.target import NVIDIATarget
+>>> NVIDIATarget(90).warp_size
+32
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....ir import Operation
+from ....support import UnsupportedOperation
+from ..target_info import SHARED_ALIGNMENT, GlobalAccess, ModuleContext, TargetInfo, ThreadEmitter
+from .memory import global_access
+
+__all__ = ["NVIDIATarget"]
+
+MAX_NAMED = 255  # registers of a thread that instructions have names for; 256 are allocated for it
+_AXES = "xyz"
+_READ = "llvm.nvvm.read.ptx.sreg"
+
+
+class NVIDIATarget(TargetInfo):
+    """A GPU of this compute capability, times ten: 90 for sm_90."""
+
+    name = "NVIDIA GPUs"
+    triple = "nvptx64-nvidia-cuda"
+    kernel_convention = "ptx_kernel"
+    registers = 65536  # sm_75 to sm_121 (CUDA C++ programming guide 13.0, technical specifications)
+    warp_size = 32
+
+    def __init__(self, capability: int = 80) -> None:
+        self.capability = capability
+
+    def sm_version(self) -> int:
+        """90 for sm_90."""
+        return self.capability
+
+    # -- kernels --------------------------------------------------------------------------------------------------
+
+    def shared_alignment(self, context: ModuleContext) -> int:
+        """From sm_90 on that of 128-byte rows read by wgmma and TMA."""
+        return SHARED_ALIGNMENT if self.capability >= 90 or context.high_register_pressure else 16
+
+    def kernel_attributes(self, context: ModuleContext) -> str:
+        """Threads per CTA, registers per thread, CTAs per cluster."""
+        found = {"nvvm.reqntid": str(32 * context.total_warps)}
+        if context.registers:
+            found["nvvm.maxnreg"] = str(min(context.registers, MAX_NAMED))
+        if context.num_ctas > 1:
+            found["nvvm.cluster_dim"] = f"{context.num_ctas},1,1"
+        return "nounwind convergent " + " ".join(f'"{k}"="{v}"' for k, v in found.items())
+
+    def thread_ids(self, context: ModuleContext) -> list[str]:
+        """From %tid.x; the bits of lane and warp."""
+        context.declare(f"declare noundef i32 @{_READ}.tid.x()")
+        lines = [
+            f"  %thread = call noundef range(i32 0, {32 * context.total_warps}) i32 @{_READ}.tid.x()",
+            "  %lane = and i32 %thread, 31",
+            "  %warp = lshr i32 %thread, 5",
+        ]
+        if context.num_ctas > 1:
+            context.declare(f"declare noundef i32 @{_READ}.cluster.ctarank()")
+            lines.append(f"  %block = call noundef i32 @{_READ}.cluster.ctarank()")
+        return lines
+
+    def program_id(self, e: ThreadEmitter, axis: int, anew: bool = False) -> str:
+        """CTAs of a cluster are one program; clusters lie along x."""
+        register = "clusterid" if e.module.num_ctas > 1 else "ctaid"
+        return _special(e, f"{register}.{_AXES[axis]}", anew)
+
+    def num_programs(self, e: ThreadEmitter, axis: int, anew: bool = False) -> str:
+        """%nctaid, or %nclusterid."""
+        register = "nclusterid" if e.module.num_ctas > 1 else "nctaid"
+        return _special(e, f"{register}.{_AXES[axis]}", anew)
+
+    def reload_thread_id(self, e: ThreadEmitter) -> str:
+        """mov.u32 %tid.x"""
+        return e.asm("mov.u32 $0, %tid.x;", "=r", [], "i32")
+
+    def opaque(self, e: ThreadEmitter, value: str) -> str:
+        """mov.b64"""
+        return e.asm("mov.b64 $0, $1;", "=l,l", [("i64", value)], "i64", side_effects=False)
+
+    # -- threads of a warp and of a CTA ---------------------------------------------------------------------------
+
+    def shuffle(self, e: ThreadEmitter, kind: str, word: str, argument: str) -> str:
+        """shfl.sync"""
+        operands = [("i32", "-1"), ("i32", word), ("i32", argument), ("i32", "0" if kind == "up" else "31")]
+        return e.call("i32", f"llvm.nvvm.shfl.sync.{kind}.i32", *operands, attributes=" #1")
+
+    def barrier(self, e: ThreadEmitter) -> None:
+        """bar.sync of all threads, or of a partition's by the barrier of its number."""
+        warps = e.warps
+        if warps.alone:
+            e.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", ("i32", "0"), attributes=" #1")
+        elif warps.count == 1:
+            self.warp_barrier(e)
+        else:
+            operands = ("i32", str(warps.barrier)), ("i32", str(32 * warps.count))
+            e.call_void("llvm.nvvm.barrier.cta.sync.aligned.count", *operands, attributes=" #1")
+
+    def uniform(self, e: ThreadEmitter, word: str) -> str:
+        """From lane 0, by which ptxas knows it to be uniform."""
+        return self.shuffle(e, "idx", word, "0")
+
+    def warp_barrier(self, e: ThreadEmitter) -> None:
+        """bar.warp.sync"""
+        e.call_void("llvm.nvvm.bar.warp.sync", ("i32", "-1"), attributes=" #1")
+
+    def cluster_barrier(self, e: ThreadEmitter, relaxed: bool) -> None:
+        """barrier.cluster; UnsupportedOperation where other warps run partitions, which would never arrive."""
+        if e.specialization is not None and not e.specialization.done:
+            raise UnsupportedOperation(
+                e.current, "waits for the whole cluster, of which some warps do something else (ttg.warp_specialize)"
+            )
+        kind = ".relaxed" if relaxed else ""
+        e.call_void(f"llvm.nvvm.barrier.cluster.arrive{kind}.aligned", attributes=" #1")
+        e.call_void("llvm.nvvm.barrier.cluster.wait.aligned", attributes=" #1")
+
+    # -- memory ---------------------------------------------------------------------------------------------------
+
+    def global_access(self, e: ThreadEmitter, op: Operation, bits: int, count: int, stores: bool) -> GlobalAccess:
+        """`ld.global` and `st.global`, predicated."""
+        return global_access(e, op, bits, count, stores)
+
+    def store_shared(self, e: ThreadEmitter, address: str, words: Sequence[str], bits: int, condition: str) -> None:
+        """@p st.shared"""
+        suffix, letter, ty = _SHARED_WORDS[bits]
+        if bits == 8:
+            words = [e.op(f"zext i8 {w} to i16") for w in words]
+        count = "" if len(words) == 1 else f".v{len(words)}"
+        names = ", ".join(f"${i + 2}" for i in range(len(words)))
+        listed = names if len(words) == 1 else f"{{{names}}}"
+        at = e.op(f"ptrtoint ptr addrspace(3) {address} to i32")
+        constraints = ",".join(["r", "b", *[letter] * len(words)]) + ",~{memory}"
+        operands = [("i32", at), ("i1", condition), *((ty, w) for w in words)]
+        e.asm(f"@$1 st.shared{count}.{suffix} [$0], {listed};", constraints, operands)
+
+
+_SHARED_WORDS = {8: ("b8", "h", "i16"), 16: ("b16", "h", "i16"), 32: ("b32", "r", "i32"), 64: ("b64", "l", "i64")}
+
+
+def _special(e: ThreadEmitter, register: str, anew: bool) -> str:
+    if anew:
+        return e.asm(f"mov.u32 $0, %{register};", "=r", [], "i32")
+    return e.call("i32", f"{_READ}.{register}")
