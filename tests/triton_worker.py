@@ -156,7 +156,7 @@ def source_of(
 def gluon_layout(description: list[Any]) -> Any:
     """A layout of Triton's Gluon language from its class's name and arguments, descriptions of layouts among them."""
     name, *arguments = description
-    return getattr(ttgl, name)(
+    return (getattr(ttgl, name, None) or getattr(ttgl.amd, name))(
         *[gluon_layout(a) if isinstance(a, list) and a[:1] and isinstance(a[0], str) else a for a in arguments]
     )
 

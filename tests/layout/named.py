@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tritium.layout import LinearLayout
+from tritium.layout.amd import dot_operand_mfma, dot_operand_wmma, mfma, wmma
 from tritium.layout.distributed import blocked, dot_operand_fma, dot_operand_mma, mma, slice_of
 from tritium.layout.shared import nvmma_shared, swizzled_shared
 
@@ -118,6 +119,81 @@ def random_dot_wgmma(rng: random.Random) -> Named:
     return Named(description, shape, lambda shape: dot_operand_mma(shape, 0, width, 3, warps, instr, b))
 
 
+def _mfma(rng: random.Random) -> tuple[list[Any], list[int]]:
+    """[version, M x N x K, transposed, warps, bits, tiles per warp, CTA bases] of AMDMFMALayout, and a shape.
+
+    GPUs with MFMA have no clusters.
+    """
+    rank, bits = rng.choice([2, 2, 3]), 32
+    instr = rng.choice([[32, 32, 8], [16, 16, 16], [4, 64, 4], [64, 4, 4]])
+    if rng.random() < 0.1:
+        instr, bits = [16, 16, 4], 64
+    tiles = [1] * (rank - 2) + [power(rng, 0, 1), power(rng, 0, 1)]
+    warps = spread(rng, rng.randint(0, 3), rank)
+    transposed = instr[0] == 64 or rng.random() < 0.5  # Triton has no map of results of 64 x 4 that are not
+    shape = [power(rng, 0, 3)] * (rank - 2) + [power(rng, 2, 8), power(rng, 2, 8)]
+    return [rng.randint(1, 4), instr, transposed, warps, bits, tiles, []], shape
+
+
+def random_mfma(rng: random.Random) -> Named:
+    a, shape = _mfma(rng)
+    _, instr, transposed, warps, bits, tiles, blocks = a
+    description = ["AMDMFMALayout", *a]
+    return Named(description, shape, lambda shape: mfma(shape, warps, instr, transposed, tiles, bits, blocks))
+
+
+def random_dot_mfma(rng: random.Random) -> Named:
+    a, shape = _mfma(rng)
+    _, instr, _, warps, _, tiles, blocks = a
+    operand, width = rng.randint(0, 1), power(rng, 0, 4)
+    b = without(blocks, len(shape) - 1 if operand == 0 else len(shape) - 2)
+    description = ["DotOperandLayout", operand, ["AMDMFMALayout", *a], width]
+    return Named(description, shape, lambda shape: dot_operand_mfma(shape, operand, width, warps, instr, tiles, b))
+
+
+WMMA_SHAPES = {
+    1: [[16, 16, 16]],
+    2: [[16, 16, 16], [16, 16, 32]],
+    3: [[16, 16, 4], [16, 16, 32], [16, 16, 64], [16, 16, 128], [32, 16, 64], [32, 16, 128]],
+}
+
+
+def _wmma(rng: random.Random) -> tuple[list[Any], list[int]]:
+    """[version, transposed, warp bases, register bases, M x N x K, CTA bases, rank], and a shape."""
+    rank, version = rng.choice([2, 2, 3]), rng.randint(1, 3)
+    tiles = [v for d, n in enumerate(spread(rng, rng.randint(0, 4), rank)) for v in _along(d, n, rank)]
+    rng.shuffle(tiles)
+    registers = rng.randint(0, min(2, len(tiles)))
+    warps = tiles[registers:] + [[0] * rank] * rng.choice([0, 0, 1])
+    shape = [power(rng, 0, 3)] * (rank - 2) + [power(rng, 2, 8), power(rng, 2, 8)]
+    instr = rng.choice(WMMA_SHAPES[version])
+    return [version, rng.random() < 0.5, warps, tiles[:registers], instr, cluster(rng, rank), rank], shape
+
+
+def _along(dim: int, size: int, rank: int) -> list[list[int]]:
+    return [[1 << i if d == dim else 0 for d in range(rank)] for i in range(size.bit_length() - 1)]
+
+
+def random_wmma(rng: random.Random) -> Named:
+    a, shape = _wmma(rng)
+    version, transposed, warps, registers, instr, blocks, _ = a
+    tiles = registers, warps
+    description = ["AMDWMMALayout", *a]
+    return Named(description, shape, lambda shape: wmma(shape, version, tiles, instr, transposed, blocks))
+
+
+def random_dot_wmma(rng: random.Random) -> Named:
+    a, shape = _wmma(rng)
+    version, transposed, warps, registers, instr, blocks, _ = a
+    tiles, operand = (registers, warps), rng.randint(0, 1)
+    width = rng.choice({1: [8, 16], 2: [4, 8, 16], 3: [2, 4, 8, 16]}[version])
+    b = without(blocks, len(shape) - 1 if operand == 0 else len(shape) - 2)
+    description = ["DotOperandLayout", operand, ["AMDWMMALayout", *a], width]
+    return Named(
+        description, shape, lambda shape: dot_operand_wmma(shape, operand, width, version, tiles, instr, transposed, b)
+    )
+
+
 def random_swizzled(rng: random.Random) -> Named:
     rank = rng.randint(1, 3)
     blocks = cluster(rng, rank)
@@ -151,6 +227,10 @@ KINDS = {
     "dot operand, wgmma": random_dot_wgmma,
     "swizzled": random_swizzled,
     "nvmma": random_nvmma,
+    "mfma": random_mfma,
+    "dot operand, mfma": random_dot_mfma,
+    "wmma": random_wmma,
+    "dot operand, wmma": random_dot_wmma,
 }
 
 

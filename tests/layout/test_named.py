@@ -13,7 +13,7 @@ import pytest
 
 from tests.layout.named import KINDS, of_kind
 from tests.triton_oracle import TritonError, TritonOracle
-from tritium.layout import LinearLayout, distributed, shared, tiling
+from tritium.layout import LinearLayout, amd, distributed, shared, tiling
 from tritium.layout.distributed import blocked, dot_operand_mma, linear, mma, slice_of
 from tritium.layout.shared import nvmma_shared, swizzled_shared, tma_block_shape
 
@@ -26,7 +26,7 @@ def bases(layout: LinearLayout) -> dict[str, list[list[int]]]:
 
 
 def test_documented_examples() -> None:
-    for module in (tiling, distributed, shared):
+    for module in (tiling, distributed, shared, amd):
         assert not doctest.testmod(module).failed
 
 

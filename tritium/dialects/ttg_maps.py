@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ir import Attribute, TensorType, Type, shape_of
-from ..layout import LinearLayout, shared
+from ..layout import LinearLayout, amd, shared
 from ..layout import distributed as registers
 from ..layout.bases import order_of_bases
 from ..layout.tiling import dimension_names, fit
-from .ttg_layouts import Blocked, DotOperand, GenericLinear, Linear, NvidiaMma, Slice
+from .ttg_layouts import AmdMfma, AmdWmma, Blocked, DotOperand, GenericLinear, Linear, NvidiaMma, Slice
 from .ttg_memory import AmdRotatingShared, NvmmaShared, PaddedShared, SharedLinear, SwizzledShared
 
 __all__ = ["holders", "linear_layout", "linear_layout_of", "map_or_none"]
@@ -73,6 +73,15 @@ def _mma(a: NvidiaMma, shape: Shape) -> LinearLayout:
     return registers.mma(shape, a.versionMajor, a.warpsPerCTA, a.instrShape, a.CGALayout)
 
 
+def _mfma(a: AmdMfma, shape: Shape) -> LinearLayout:
+    tiles = a.tilesPerWarp, a.elementBitWidth, a.CGALayout
+    return amd.mfma(shape, a.warpsPerCTA, a.instrShape, a.isTransposed, *tiles)
+
+
+def _wmma(a: AmdWmma, shape: Shape) -> LinearLayout:
+    return amd.wmma(shape, a.version, a.ctaLayout, a.instrShape, a.isTranspose, a.CGALayout)
+
+
 def _dot_operand(a: DotOperand, shape: Shape) -> LinearLayout:
     parent: Any = a.parent
     k = len(shape) - 1 if a.opIdx == 0 else len(shape) - 2
@@ -83,6 +92,12 @@ def _dot_operand(a: DotOperand, shape: Shape) -> LinearLayout:
     if isinstance(parent, NvidiaMma):
         rest = parent.versionMajor, parent.warpsPerCTA, parent.instrShape, blocks
         return registers.dot_operand_mma(shape, a.opIdx, a.kWidth, *rest)
+    if isinstance(parent, AmdMfma):
+        warps = parent.warpsPerCTA, parent.instrShape, parent.tilesPerWarp
+        return amd.dot_operand_mfma(shape, a.opIdx, a.kWidth, *warps, blocks)
+    if isinstance(parent, AmdWmma):
+        tiles = parent.version, parent.ctaLayout, parent.instrShape, parent.isTranspose
+        return amd.dot_operand_wmma(shape, a.opIdx, a.kWidth, *tiles, blocks)
     raise ValueError(f"the map of an operand of {type(parent).name} is not known")
 
 
@@ -109,6 +124,8 @@ _MAPS: dict[type, Callable[[Any, Shape], LinearLayout]] = {
     GenericLinear: _linear,
     Slice: _slice,
     NvidiaMma: _mma,
+    AmdMfma: _mfma,
+    AmdWmma: _wmma,
     DotOperand: _dot_operand,
     SwizzledShared: _swizzled,
     AmdRotatingShared: _swizzled,
