@@ -69,12 +69,15 @@ def read(text: str, locations: bool = False) -> dict[str, Any]:
 
 
 def run_passes(text: str, names: list[Any], locations: bool = False) -> dict[str, Any]:
-    """Each of `names` is a pass (`add_<name>` of Triton's bindings), or a list of a name and its arguments."""
+    """Each of `names` is a pass (`add_<name>` of Triton's bindings, `amd.<name>` of those for AMD GPUs), or a list of
+    a name and its arguments."""
     module, owner = load(text)
     manager = ir.pass_manager(owner)
     for entry in names:
         name, *arguments = [entry] if isinstance(entry, str) else entry
-        room = next((room for room in PASS_ROOMS if hasattr(room, "add_" + name)), None)
+        rooms = [libtriton.amd.passes.ttgpuir] if name.startswith("amd.") else PASS_ROOMS
+        name = name.removeprefix("amd.")
+        room = next((room for room in rooms if hasattr(room, "add_" + name)), None)
         if room is None:
             raise ValueError(f"Triton has no pass {name}")
         getattr(room, "add_" + name)(manager, *arguments)

@@ -37,6 +37,10 @@ LOWERING = [
 ORDER = [
     ("coalesce", "remove-layout-conversions", "it inserts conversions around accesses"),
     ("coalesce", "licm", "conversions around accesses are hoisted"),
+    ("f32-dot-tc", "amd-accelerate-matmul", "it emits dots that matrix instructions exist for"),
+    ("remove-layout-conversions", "amd-accelerate-matmul", "it inspects the operands of dots"),
+    ("optimize-thread-locality", "amd-accelerate-matmul", "it skips reductions of dot results"),
+    ("amd-accelerate-matmul", "optimize-dot-operands", "it chooses the layouts of operands"),
     ("fuse-nested-loops", "licm", "operations of the outer loop may be invariant in the fused one"),
     ("remove-layout-conversions", "reduce-data-duplication", "it expands conversions that can no longer be removed"),
     ("reduce-data-duplication", "reorder-instructions", "its buffers are reordered as well"),
@@ -55,8 +59,8 @@ LATER = {
 """Passes of Triton 3.9's order that are not implemented: name -> position and purpose."""
 
 
-def amd_ttgir_pipeline(target: HIPTarget) -> list[Pass]:
-    """The passes from initial layouts to `ttgir` for one GPU."""
+def amd_ttgir_pipeline(options: HIPOptions) -> list[Pass]:
+    """The passes from initial layouts to `ttgir` for these options."""
     return [
         _layout("coalesce", "Coalesce global memory accesses"),
         _mma("f32-dot-tc", "Split f32 dots according to their input precision", {"emu_tf32": False}, has_any("tt.dot")),
@@ -66,6 +70,14 @@ def amd_ttgir_pipeline(target: HIPTarget) -> list[Pass]:
             "Reduce within threads before the cross-lane reduction",
             when=has_any("tt.reshape", "tt.gather", "tt.reduce"),
         ),
+        _mma(
+            "amd-accelerate-matmul",
+            "Select MFMA or WMMA instructions and convert tt.dot to their layouts",
+            {"matrix_instruction_size": options.matrix_instr_nonkdim, "k_pack": options.kpack},
+            when=has_any("tt.dot"),
+        ),
+        _layout("remove-layout-conversions", "Keep dot results in the layouts of matrix instructions"),
+        _mma("optimize-dot-operands", "Fold transposes into local_load"),
         _pipeline("fuse-nested-loops", "Fuse loop nests that request it", when=_flattens),
         _general("canonicalize", "Bring loops into canonical form before hoisting"),
         _general("licm", "Hoist loop-invariant layout conversions", when=has_interface(LoopLike)),
@@ -96,7 +108,7 @@ def ttgir_pipeline(options: HIPOptions) -> list[Pass]:
             when=has_any("tt.dot_scaled"),
         ),
         Pass("convert-triton-to-tritongpu", convert_triton_to_tritongpu, "a plain layout for every tensor", machine),
-        *amd_ttgir_pipeline(target),
+        *amd_ttgir_pipeline(options),
     ]
 
 
@@ -106,4 +118,4 @@ def default_ttgir_pipeline(arch: str) -> list[Pass]:
 
 
 for _arch in ("gfx942", "gfx1100"):
-    check_order([*amd_ttgir_pipeline(HIPTarget(_arch)), *LOWERING], ORDER)
+    check_order([*amd_ttgir_pipeline(HIPOptions(arch=_arch)), *LOWERING], ORDER)

@@ -22,6 +22,7 @@ SPELLINGS = [
     Spelling("fence-insertion", "TritonGPUFenceInsertion", ("triton-nvidia-gpu-fence-insertion",)),
     Spelling("optimize-accumulator-init", "TritonGPUOptimizeAccumulatorInit", ("tritongpu-optimize-accumulator-init",)),
     Spelling("prefetch", "TritonGPUPrefetch", ("tritongpu-prefetch",)),
+    Spelling("amd-accelerate-matmul", "TritonAMDGPUAccelerateMatmul", ("tritonamdgpu-accelerate-matmul",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(
         "allocate-global-scratch",

@@ -1,0 +1,144 @@
+"""Matrix instructions of AMD GPUs: MFMA of CDNA and WMMA of RDNA, by architecture and element types.
+
+An instruction computes d = a @ b + c for a of M x K and b of K x N elements, all of a wave together. `width` is the
+number of elements of a and b that a lane passes to one instruction; `layout.amd` says which ones. `intrinsic` is the
+name of LLVM's intrinsic after `llvm.amdgcn.`, in full: overloads included.
+
+Sources: the instruction set references of CDNA 1 to 4 (chapter "Matrix arithmetic instructions") and RDNA 3 and 4
+(chapter "WMMA"); names and operand types of intrinsics from LLVM 22, `IntrinsicsAMDGPU.td`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["MFMA", "WMMA", "MatrixInstruction", "mfma_for", "mfma_named", "mfma_version", "wmma_for", "wmma_version"]
+
+
+class MatrixInstruction(NamedTuple):
+    """One instruction; see above."""
+
+    m: int
+    n: int
+    k: int
+    width: int
+    intrinsic: str
+
+
+Types = tuple[str, str]
+"""Element types of a and b, as MLIR names them; `tf32` stands for f32 with that input precision."""
+
+
+def _square(name: str, k32: int, k16: int, width: int, names: tuple[str, str]) -> list[MatrixInstruction]:
+    """The instructions of 32 x 32 and of 16 x 16 results."""
+    return [
+        MatrixInstruction(32, 32, k32, width, f"mfma.{name}.32x32x{k32}{names[0]}"),
+        MatrixInstruction(16, 16, k16, width, f"mfma.{name}.16x16x{k16}{names[1]}"),
+    ]
+
+
+def _same(suffix: str) -> tuple[str, str]:
+    return suffix, suffix
+
+
+_F32 = _square("f32", 2, 4, 1, _same("f32"))
+_F64 = [MatrixInstruction(16, 16, 4, 1, "mfma.f64.16x16x4f64")]
+_F16 = _square("f32", 8, 16, 4, _same("f16"))
+_BF16 = _square("f32", 8, 16, 4, _same("bf16.1k"))
+_BF16_SHORT = _square("f32", 4, 8, 2, _same("bf16"))
+_I8 = _square("i32", 16, 32, 8, _same(".i8"))
+_I8_SHORT = _square("i32", 8, 16, 4, _same("i8"))
+_XF32 = _square("f32", 4, 8, 2, _same(".xf32"))
+
+
+def _fp8(fp8: str, bf8: str) -> dict[Types, list[MatrixInstruction]]:
+    """8-bit floats in all pairs; `fp8` has more bits of mantissa, `bf8` of exponent."""
+    names = {fp8: "fp8", bf8: "bf8"}
+    return {(a, b): _square("f32", 16, 32, 8, _same(f".{names[a]}.{names[b]}")) for a in names for b in names}
+
+
+_CDNA3: dict[Types, list[MatrixInstruction]] = {
+    ("f64", "f64"): _F64,
+    ("f32", "f32"): _F32,
+    ("tf32", "tf32"): _XF32,
+    ("f16", "f16"): _F16,
+    ("bf16", "bf16"): _BF16,
+    ("i8", "i8"): _I8,
+    **_fp8("f8E4M3FNUZ", "f8E5M2FNUZ"),
+}
+
+#: Version (see `mfma_version`) -> types -> instructions, those of a longer K first.
+MFMA: dict[int, dict[Types, list[MatrixInstruction]]] = {
+    1: {("f32", "f32"): _F32, ("f16", "f16"): _F16, ("bf16", "bf16"): _BF16_SHORT, ("i8", "i8"): _I8_SHORT},
+    2: {
+        ("f64", "f64"): _F64,
+        ("f32", "f32"): _F32,
+        ("f16", "f16"): _F16,
+        ("bf16", "bf16"): [*_BF16, *_BF16_SHORT],
+        ("i8", "i8"): _I8_SHORT,
+    },
+    3: _CDNA3,
+    4: {
+        ("f64", "f64"): _F64,
+        ("f32", "f32"): _F32,
+        ("f16", "f16"): [*_square("f32", 16, 32, 8, _same(".f16")), *_F16],
+        ("bf16", "bf16"): [*_square("f32", 16, 32, 8, _same(".bf16")), *_BF16],
+        ("i8", "i8"): [*_square("i32", 32, 64, 16, _same(".i8")), *_I8],
+        **_fp8("f8E4M3FN", "f8E5M2"),
+    },
+}
+
+
+def _wmma(result: str, types: str, width: int, *vectors: str) -> MatrixInstruction:
+    return MatrixInstruction(16, 16, 16, width, ".".join([f"wmma.{result}.16x16x16.{types}", *vectors]))
+
+
+_OCP_FP8 = {"f8E4M3FN": "fp8", "f8E5M2": "bf8"}
+
+#: Version (see `wmma_version`) -> types -> instruction. Accumulators are f32 or i32.
+WMMA: dict[int, dict[Types, MatrixInstruction]] = {
+    1: {
+        ("f16", "f16"): _wmma("f32", "f16", 16, "v8f32", "v16f16"),
+        ("bf16", "bf16"): _wmma("f32", "bf16", 16, "v8f32", "v16i16"),
+        ("i8", "i8"): _wmma("i32", "iu8", 16, "v8i32", "v4i32"),
+    },
+    2: {
+        ("f16", "f16"): _wmma("f32", "f16", 8, "v8f32", "v8f16"),
+        ("bf16", "bf16"): _wmma("f32", "bf16", 8, "v8f32", "v8i16"),
+        ("i8", "i8"): _wmma("i32", "iu8", 8, "v8i32", "v2i32"),
+    }
+    | {(a, b): _wmma("f32", f"{_OCP_FP8[a]}.{_OCP_FP8[b]}", 8, "v8f32", "v2i32") for a in _OCP_FP8 for b in _OCP_FP8},
+}
+
+
+def mfma_version(arch: str) -> int:
+    """The version of MFMA that `gfx942` and the like have: 1 for gfx908, 2 for gfx90a, 3 for gfx94x, 4 for gfx950.
+
+    0: none.
+    """
+    known = {"gfx908": 1, "gfx90a": 2, "gfx940": 3, "gfx941": 3, "gfx942": 3, "gfx950": 4}
+    return known.get(arch, 0)
+
+
+def wmma_version(arch: str) -> int:
+    """The version of WMMA: 1 for gfx11, 2 for gfx120x; 0: none, or one that is not supported (gfx1250)."""
+    return 1 if arch.startswith("gfx11") else 2 if arch.startswith("gfx120") else 0
+
+
+def mfma_for(version: int, types: Types, side: int, depth: int) -> MatrixInstruction | None:
+    """The instruction for results of `side` rows and columns and operands of `depth` elements along K.
+
+    That with the longest K up to `depth`, or the shortest; None where there is none for these types.
+    """
+    found = [i for i in MFMA.get(version, {}).get(types, []) if i.m == side]
+    return next((i for i in found if i.k <= depth), found[-1] if found else None)
+
+
+def mfma_named(version: int, types: Types, shape: tuple[int, ...]) -> MatrixInstruction | None:
+    """The instruction of exactly this M, N and K; None where there is none."""
+    return next((i for i in MFMA.get(version, {}).get(types, []) if i[:3] == shape), None)
+
+
+def wmma_for(version: int, types: Types) -> MatrixInstruction | None:
+    """The instruction for these types; None where there is none."""
+    return WMMA.get(version, {}).get(types)
