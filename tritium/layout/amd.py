@@ -22,7 +22,7 @@ WMMA_SIDE = 16  # of a tile of WMMA, in rows and columns
 
 
 def _tile(steps: Sequence[tuple[str, int, int]], order: Sequence[int]) -> LinearLayout:
-    """The product of steps (input dimension, size, dimension of the tensor); `fit` repeats along `order[0]` first."""
+    """Steps (input dimension, size, dimension of the tensor) side by side; `fit` repeats along `order[0]` first."""
     tile = LinearLayout({"register": [], "lane": [], "warp": []}, {f"dim{d}": 1 for d in order})
     for source, size, dim in steps:
         tile *= LinearLayout.identity_1d(size, source, f"dim{dim}")

@@ -81,12 +81,16 @@ PASSES.add_pipeline(
 PASSES.add_pipeline(
     "ttir-hip-gfx942", "all passes from a kernel to ttir, for hip:gfx942", lambda: _amd.PIPELINES["hip:gfx942"]
 )
-for _arch in ("gfx942", "gfx1100"):
-    PASSES.add_pipeline(
-        f"ttgir-hip-{_arch}",
-        f"all passes from ttir to ttgir, for hip:{_arch}, 4 warps and 2 stages",
-        lambda arch=_arch: _amd_pipelines.default_ttgir_pipeline(arch),  # type: ignore[misc]
-    )
+PASSES.add_pipeline(
+    "ttgir-hip-gfx942",
+    "all passes from ttir to ttgir, for hip:gfx942, 4 warps and 2 stages",
+    lambda: _amd_pipelines.default_ttgir_pipeline("gfx942"),
+)
+PASSES.add_pipeline(
+    "ttgir-hip-gfx1100",
+    "all passes from ttir to ttgir, for hip:gfx1100, 4 warps and 2 stages",
+    lambda: _amd_pipelines.default_ttgir_pipeline("gfx1100"),
+)
 PASSES.add_pipeline(
     "lowering-hip",
     "all passes on ttgir before LLVM's IR is printed, for AMD GPUs",

@@ -29,7 +29,6 @@ memory (`kWidth`), which makes one LDS access feed several instructions.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import Any
 
 from ....analysis.matrix_instructions import (
     MFMA,
@@ -44,6 +43,7 @@ from ....dialects import arith, tt, ttg
 from ....dialects.ttg_context import num_warps, target_of
 from ....dialects.ttg_layouts import AmdMfma, AmdWmma, Blocked, DotOperand, Mma
 from ....ir import (
+    Attribute,
     FloatType,
     IntegerType,
     Operation,
@@ -60,6 +60,7 @@ from ....ir import (
     pass_on,
     remark,
 )
+from ....ir.parameters import Bases
 from ....layout.bases import per_block
 from ....support.dataclasses import dataclass
 from .amd_chains import feeds_lhs, is_fed_by_dot
@@ -85,13 +86,13 @@ def amd_accelerate_matmul(module: Operation, options: AccelerateOptions = Accele
     if kind != "hip":
         return False
     changed = 0
-    for dot in [op for op in module.walk() if op.__class__ is tt.Dot]:
+    for dot in [op for op in module.walk() if isinstance(op, tt.Dot)]:
         choice = _choice(dot, arch.removesuffix("-strict"), options)
         if choice is not None and may_change("amd-accelerate-matmul", dot):
             _accelerate(dot, choice)
             changed += 1
     count("dots accelerated", changed)
-    widened = [_widen_fp8(op) for op in module.walk() if op.__class__ is tt.Dot]
+    widened = [_widen_fp8(op) for op in module.walk() if isinstance(op, tt.Dot)]
     return bool(changed) or any(widened)
 
 
@@ -105,9 +106,9 @@ class _Choice:
     accumulator: Type
 
 
-def _choice(dot: Any, arch: str, options: AccelerateOptions) -> _Choice | None:
+def _choice(dot: tt.Dot, arch: str, options: AccelerateOptions) -> _Choice | None:
     """The matrix instruction of a dot with a blocked layout; None where it keeps that."""
-    if not isinstance(dot.d.type.encoding, Blocked):
+    if not isinstance(_tensor(dot.d).encoding, Blocked):
         return None
     if version := mfma_version(arch):
         return _mfma_choice(dot, version, options)
@@ -116,7 +117,24 @@ def _choice(dot: Any, arch: str, options: AccelerateOptions) -> _Choice | None:
     return None
 
 
-def _operand_types(dot: Any, known: Container[tuple[str, str]]) -> tuple[Type, Type]:
+def _tensor(value: Value) -> TensorType:
+    """The type of an operand or result of a dot."""
+    assert isinstance(value.type, TensorType)
+    return value.type
+
+
+def _blocks(dot: tt.Dot) -> Bases:
+    """How the CTAs of a cluster share the result of a dot that has a blocked layout."""
+    layout = _tensor(dot.d).encoding
+    return layout.CGALayout if isinstance(layout, Blocked) else ()
+
+
+def _insert(op: Operation, dot: tt.Dot) -> None:
+    assert dot.parent is not None
+    dot.parent.insert_before(op, dot)
+
+
+def _operand_types(dot: tt.Dot, known: Container[tuple[str, str]]) -> tuple[Type, Type]:
     """The element types that the instruction reads: f16 for 8-bit floats that are not among the `known` types."""
     a, b = element_type(dot.a.type), element_type(dot.b.type)
     return (f16, f16) if _is_fp8(a) and _is_fp8(b) and (str(a), str(b)) not in known else (a, b)
@@ -126,7 +144,7 @@ def _is_fp8(ty: Type) -> bool:
     return isinstance(ty, FloatType) and ty.width == 8
 
 
-def _accumulator(dot: Any, operands: tuple[Type, Type]) -> Type | None:
+def _accumulator(dot: tt.Dot, operands: tuple[Type, Type]) -> Type | None:
     """The type that instructions with these operands accumulate in; None where the result of the dot is of another."""
     result = element_type(dot.d.type)
     if f64 in operands:
@@ -136,17 +154,17 @@ def _accumulator(dot: Any, operands: tuple[Type, Type]) -> Type | None:
     return f32 if isinstance(result, FloatType) and result.width <= 32 else None
 
 
-def _remark_fma(dot: Any, why: str) -> None:
+def _remark_fma(dot: tt.Dot, why: str) -> None:
     remark(dot, f"this dot is lowered to FMAs, without a matrix instruction: {why}")
 
 
 # -- MFMA ---------------------------------------------------------------------------------------------------------
 
 
-def _mfma_choice(dot: Any, version: int, options: AccelerateOptions) -> _Choice | None:
+def _mfma_choice(dot: tt.Dot, version: int, options: AccelerateOptions) -> _Choice | None:
     operands = _operand_types(dot, MFMA[version])
     accumulator = _accumulator(dot, operands)
-    shape, depth = dot.d.type.shape, dot.a.type.shape[-1]
+    shape, depth = _tensor(dot.d).shape, _tensor(dot.a).shape[-1]
     side = options.matrix_instruction_size or _mfma_side(shape, f64 in operands)
     tf32 = version == 3 and operands == (f32, f32) and dot.inputPrecision is tt.InputPrecision.tf32
     names = ("tf32", "tf32") if tf32 else (str(operands[0]), str(operands[1]))
@@ -167,19 +185,19 @@ def _mfma_side(shape: Sequence[int], double: bool) -> int:
     return 32 if smallest >= 32 and not double else 16 if smallest >= 16 else 0
 
 
-def _mfma_layout(dot: Any, version: int, found: MatrixInstruction, accumulator: Type) -> AmdMfma:
-    shape = dot.d.type.shape
+def _mfma_layout(dot: tt.Dot, version: int, found: MatrixInstruction, accumulator: Type) -> AmdMfma:
+    shape = _tensor(dot.d).shape
     return AmdMfma(
         version=version,
         warpsPerCTA=tuple(_warps(dot, shape, num_warps(dot) or 1, found)),
         instrShape=(found.m, found.n, found.k),
         isTransposed=True,
-        CGALayout=dot.d.type.encoding.CGALayout,
+        CGALayout=_blocks(dot),
         elementBitWidth=64 if accumulator is f64 else 32,
     )
 
 
-def _mfma_width(dot: Any, found: MatrixInstruction, k_pack: int, operand: str) -> int:
+def _mfma_width(dot: tt.Dot, found: MatrixInstruction, k_pack: int, operand: str) -> int:
     """Adjacent elements along K in a lane.
 
     The operand of a chained dot has the layout of the first one's result, four adjacent elements.
@@ -187,21 +205,21 @@ def _mfma_width(dot: Any, found: MatrixInstruction, k_pack: int, operand: str) -
     if is_fed_by_dot(dot):
         return 4 if operand in _SIXTEEN_BITS else found.width
     packed = found.width * k_pack
-    return packed if dot.a.type.shape[-1] >= packed * (found.k // found.width) else found.width
+    return packed if _tensor(dot.a).shape[-1] >= packed * (found.k // found.width) else found.width
 
 
 # -- WMMA ---------------------------------------------------------------------------------------------------------
 
 
-def _wmma_choice(dot: Any, version: int) -> _Choice | None:
+def _wmma_choice(dot: tt.Dot, version: int) -> _Choice | None:
     operands = _operand_types(dot, WMMA[version])
     accumulator = _accumulator(dot, operands)
     found = wmma_for(version, (str(operands[0]), str(operands[1]))) if accumulator is not None else None
-    if found is None or accumulator is None or dot.a.type.shape[-1] == 1:
+    if found is None or accumulator is None or _tensor(dot.a).shape[-1] == 1:
         _remark_fma(dot, f"no WMMA for {operands[0]} and {operands[1]}")
         return None
-    blocks = dot.d.type.encoding.CGALayout
-    warps = _warps(dot, per_block(dot.d.type.shape, blocks), num_warps(dot) or 1, found)
+    blocks = _blocks(dot)
+    warps = _warps(dot, per_block(_tensor(dot.d).shape, blocks), num_warps(dot) or 1, found)
     rank = len(warps)
     tiles = tuple(
         tuple(1 << i if d == dim else 0 for d in range(rank))
@@ -215,7 +233,7 @@ def _wmma_choice(dot: Any, version: int) -> _Choice | None:
 # -- warps --------------------------------------------------------------------------------------------------------
 
 
-def _warps(dot: Any, shape: Sequence[int], warps: int, found: MatrixInstruction) -> list[int]:
+def _warps(dot: tt.Dot, shape: Sequence[int], warps: int, found: MatrixInstruction) -> list[int]:
     """The numbers of warps along the dimensions of a dot whose result has `shape` per CTA."""
     if len(shape) == 3:
         return [warps, 1, 1]
@@ -245,13 +263,13 @@ def balanced_warps(shape: Sequence[int], warps: int, rows: int, columns: int) ->
 # -- rewriting ----------------------------------------------------------------------------------------------------
 
 
-def _accelerate(dot: Any, choice: _Choice) -> None:
+def _accelerate(dot: tt.Dot, choice: _Choice) -> None:
     """Convert a dot to the layouts of its instruction."""
 
-    def converted(value: Any, layout: Any, to: Type) -> Value:
-        ty = TensorType(value.type.shape, value.type.element, layout)
-        op = ttg.ConvertLayout(value, result=ty, loc=dot.loc)
-        dot.parent.insert_before(op, dot)
+    def converted(value: Value, layout: Attribute, to: Type) -> Value:
+        before = _tensor(value)
+        op = ttg.ConvertLayout(value, result=TensorType(before.shape, before.element, layout), loc=dot.loc)
+        _insert(op, dot)
         return _cast(dot, op.result, to)
 
     c = converted(dot.c, choice.layout, choice.accumulator)
@@ -260,34 +278,36 @@ def _accelerate(dot: Any, choice: _Choice) -> None:
         for i, (v, ty) in enumerate(zip((dot.a, dot.b), choice.operands))
     )
     new = tt.Dot(a, b, c, dot.inputPrecision, dot.maxNumImpreciseAcc, loc=dot.loc)
-    dot.parent.insert_before(new, dot)
+    _insert(new, dot)
     back = _cast(dot, new.results[0], element_type(dot.d.type))
     op = ttg.ConvertLayout(back, result=dot.d.type, loc=dot.loc)
-    dot.parent.insert_before(op, dot)
+    _insert(op, dot)
     op.result.hint = dot.d.hint
     dot.replace_with([op.result])
 
 
-def _cast(dot: Any, value: Any, to: Type) -> Value:
+def _cast(dot: tt.Dot, value: Value, to: Type) -> Value:
     """Cast a tensor of floats before `dot`, exactly or to nearest even."""
-    source = value.type.element
+    before = _tensor(value)
+    source = before.element
     if source is to:
-        return value  # type: ignore[no-any-return]
-    ty = TensorType(value.type.shape, to, value.type.encoding)
+        return value
+    assert isinstance(source, FloatType) and isinstance(to, FloatType), "integers have the types of the instruction"
+    ty = TensorType(before.shape, to, before.encoding)
     if source.width == 8:
         op: Operation = tt.FpToFp(value, None, result=ty)
     else:
-        op = arith.ExtF(value, out=ty) if to.width > source.width else arith.TruncF(value, out=ty)  # type: ignore[attr-defined]
+        op = arith.ExtF(value, out=ty) if to.width > source.width else arith.TruncF(value, out=ty)
     op.loc = dot.loc
-    dot.parent.insert_before(op, dot)
+    _insert(op, dot)
     return op.results[0]
 
 
-def _widen_fp8(dot: Any) -> bool:
+def _widen_fp8(dot: tt.Dot) -> bool:
     """Convert 8-bit floats of a dot that is lowered to FMAs to f16; returns whether there were any."""
-    if not isinstance(dot.d.type.encoding, Blocked):
+    if not isinstance(_tensor(dot.d).encoding, Blocked):
         return False
-    narrow = [v for v in (dot.a, dot.b) if _is_fp8(v.type.element)]
+    narrow = [v for v in (dot.a, dot.b) if _is_fp8(_tensor(v).element)]
     if narrow:
         dot.set_operands([_cast(dot, v, f16) if v in narrow else v for v in (dot.a, dot.b)] + [dot.c])
     return bool(narrow)

@@ -6,14 +6,13 @@ Paths stay in the region of the dot; a value that a loop carries to the next ite
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from ....ir import LoopLike, Operation, Value, is_tensor_dot
 
 __all__ = ["feeds_lhs", "is_fed_by_dot"]
 
 
-def feeds_lhs(dot: Any) -> bool:
+def feeds_lhs(dot: Operation) -> bool:
     """Whether another dot of the region has operand a computed from the result of `dot`."""
     reached = _forward([dot.results[0]], dot)
     if any(_is_other(op, dot) and op.operands[0].defining_op in reached for op in reached):
@@ -29,7 +28,7 @@ def _reads_lhs(argument: Value, dot: Operation) -> bool:
     )
 
 
-def is_fed_by_dot(dot: Any) -> bool:
+def is_fed_by_dot(dot: Operation) -> bool:
     """Whether operand a of `dot` is computed from the result of another dot of the region."""
     makers = _backward([dot.operands[0]], dot)
     first = dot.operands[0].defining_op
