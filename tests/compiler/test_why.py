@@ -65,13 +65,13 @@ def test_one_thing_each(tmp_path: Path, misses, monkeypatch) -> None:
         m.setattr("tritium.backends.nvidia.compiler.llvm_release", lambda: "99.0")
         assert [line.split(":")[0] for line in told()] == ["LLVM"]
     path = tmp_path / "keyed.py"
-    assert told(source(load(tmp_path, body="512").kernel)) == [f"the kernel keyed.kernel changed, at {path}:18"]
-    assert told(source(load(tmp_path, callee="9").kernel)) == [f"the callee keyed.square changed, at {path}:10"]
+    assert told(source(load(tmp_path, body="512").kernel)) == [f"the kernel keyed.kernel changed, at {path}:18:1"]
+    assert told(source(load(tmp_path, callee="9").kernel)) == [f"the callee keyed.square changed, at {path}:10:1"]
     other = MODULE.replace("square(tl", "other(tl")
     assert told(source(load(tmp_path, text=other).kernel)) == [
-        f"the kernel keyed.kernel changed, at {path}:18",
+        f"the kernel keyed.kernel changed, at {path}:18:1",
         "the callee keyed.square is called no more",
-        f"the callee keyed.other is called now, at {path}:14",
+        f"the callee keyed.other is called now, at {path}:14:1",
     ]
     assert told(source(load(tmp_path, scale="3.5").kernel)) == [
         "value SCALE in kernel: constexpr(float:2.0) -> constexpr(float:3.5)"
@@ -80,8 +80,8 @@ def test_one_thing_each(tmp_path: Path, misses, monkeypatch) -> None:
     assert [r[-17:] for r in told(source(load(tmp_path, width="7").kernel))] == ["{builtins.object;WIDTH=int:7}"[-17:]]
     moved = told(source(load(tmp_path, text="\n" + MODULE).kernel))
     assert moved == [
-        f"keyed.kernel moved: {path}:18 -> {path}:19",
-        f"keyed.square moved: {path}:10 -> {path}:11",
+        f"keyed.kernel moved: {path}:18:1 -> {path}:19:1",
+        f"keyed.square moved: {path}:10:1 -> {path}:11:1",
     ]
 
 

@@ -99,7 +99,11 @@ class BaseBackend(ABC):
         return {}
 
     def keeps_places(self, options: Any) -> bool:
-        """Whether the code contains source locations: then a kernel that was moved is recompiled."""
+        """Whether machine code contains source locations: then a kernel that was moved is recompiled.
+
+        Otherwise the key leaves positions out, and the locations in the text of stages follow the functions on a cache
+        hit (`compiler.moved_locations`).
+        """
         return True
 
     @abstractmethod
@@ -129,7 +133,9 @@ class BaseBackend(ABC):
         return GPUTarget(self.target.backend, self.target.arch, getattr(self.target, "warp_size", 1))
 
     def text_of(self, value: Any) -> str | bytes:
-        """The serialized form of a stage: bytes as they are, texts and modules as text."""
+        """The serialized form of a stage: bytes unchanged, modules as text with the location of every operation."""
+        if hasattr(value, "to_text"):
+            return str(value.to_text(value, locations=True)) + "\n"
         return value if isinstance(value, bytes) else str(value)
 
     def extra_texts(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:

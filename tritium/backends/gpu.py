@@ -43,12 +43,6 @@ class GPUBackend(BaseBackend):
         """ttir"""
         stages["ttir"] = Stage(lambda module, metadata: self.stage_functions.make_ttir(module, metadata, options))
 
-    def text_of(self, value: Any) -> str | bytes:
-        """Modules with the source location of every operation: Triton makes line information of them."""
-        if not hasattr(value, "to_text"):
-            return super().text_of(value)
-        return str(value.to_text(value, locations=True)) + "\n"
-
     def prepare(self) -> None:
         """The passes."""
         _ = self.stage_functions.make_ttir

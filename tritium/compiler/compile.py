@@ -26,6 +26,7 @@ from .kernel import CompiledKernel, LazyStages, recompile_with
 from .key import as_json, describe_key, get_cache_key
 from .run_stages import CompileTimes, Lowering, dump_rest
 from .source import IRSource, SourceError
+from .stage_text import MLIR_STAGES
 
 if TYPE_CHECKING:
     from .workers import CompilerPool
@@ -38,6 +39,7 @@ _why = LazyModule(".why", __package__)
 _hook_errors = LazyModule("..support.hook_errors", __package__)
 _cpu_target = LazyModule("..backends.cpu.target", __package__)
 _files = LazyModule(".stage_files", __package__)
+_moved = LazyModule(".moved_locations", __package__)
 _plugins = LazyModule(".plugins", __package__)
 _stated = LazyModule(".stated_target", __package__)
 _trace = LazyModule(".trace", __package__)
@@ -274,7 +276,8 @@ def _finish(
     if not cache_hit:
         taken = {src.ext: times.ir_initialization / 1e3, **{n: t / 1e3 for n, t in times.lowering_stages}}
     absent = {name: backend.missing_stage(name, list(stages)) for name in backend.planned_stages}
-    texts = LazyStages(names, entry.stages, makers, absent, backend.extra_texts())
+    updates = _location_updates(entry, src) if cache_hit else {}
+    texts = LazyStages(names, entry.stages, makers, absent, backend.extra_texts(), updates)
     if settings.compilation.dump_ir:
         dump_rest(src, texts, () if cache_hit else entry.stages)
     kernel = CompiledKernel(src, backend, entry.metadata, texts, taken)
@@ -290,6 +293,17 @@ def _finish(
             cache_hit=cache_hit,
         )
     return kernel
+
+
+def _location_updates(entry: Entry, src: Any) -> dict[str, Callable[[str], str]]:
+    """For the stages of an entry whose text has locations, functions from it to the text with current locations."""
+    if b'"seen at"' not in entry.described:  # then positions are part of the key
+        return {}
+
+    def update(text: str) -> str:
+        return _moved.current_text(text, entry, src)  # type: ignore[no-any-return]
+
+    return {name: update for name in MLIR_STAGES if isinstance(entry.stages.get(name), str)}
 
 
 recompile_with(compile)

@@ -67,7 +67,7 @@ class Entry:
         """The entry of `key` in a file's contents; ValueError with the reason if they are invalid."""
         header, end = read_header(data, len(data), key)
         contents = memoryview(data)[end:]
-        if sha256(contents).hexdigest() != header["sha256"]:
+        if sha256_of_many(contents).hexdigest() != header["sha256"]:
             raise ValueError("the checksum does not match")
         stages: dict[str, str | bytes] = {}
         at = 0

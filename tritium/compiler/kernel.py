@@ -16,7 +16,8 @@ class LazyStages(dict[str, Any]):
     """Stage name -> text or bytes, in pipeline order. Missing stages are made on first access.
 
     `absent` has the errors that are raised on access to stages that a target does not have yet. `extra` are functions
-    that make further texts by name, which are not stages.
+    that make further texts by name, which are not stages. `updates` are functions of known stages that return their
+    current text, called on first access.
 
         >>> stages = LazyStages(["ttir", "asm"], {"ttir": "module {}"}, {"asm": lambda stages: "ret"})
         >>> list(stages), stages["asm"]
@@ -30,15 +31,22 @@ class LazyStages(dict[str, Any]):
         makers: Mapping[str, Callable[[LazyStages], Any]],
         absent: Mapping[str, Exception] | None = None,
         extra: Mapping[str, Callable[[LazyStages], Any]] | None = None,
+        updates: Mapping[str, Callable[[Any], Any]] | None = None,
     ) -> None:
         super().__init__((name, known.get(name)) for name in names)
+        self._updates = dict(updates or {})
         self._makers = {name: make for name, make in makers.items() if name not in known}
         self._absent = absent or {}
         self._extra = extra or {}
 
     def made(self) -> dict[str, Any]:
         """The existing stages, without stages on demand that have not been made."""
+        self._update()
         return {name: value for name, value in super().items() if name not in self._makers}
+
+    def _update(self) -> None:
+        for name in list(self._updates):
+            _ = self[name]
 
     @property
     def extra_names(self) -> list[str]:
@@ -55,6 +63,8 @@ class LazyStages(dict[str, Any]):
         if make is not None:
             self[name] = make(self)
             self._makers.pop(name, None)
+        if name in self._updates:
+            self[name] = self._updates.pop(name)(super().__getitem__(name))
         return super().__getitem__(name)
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -74,6 +84,7 @@ class LazyStages(dict[str, Any]):
 
     def __reduce__(self) -> Any:
         """Pickled as the existing stages, without those on demand."""
+        self._update()
         known = {name: value for name, value in super().items() if value is not None}
         return LazyStages, (list(known), known, {})
 

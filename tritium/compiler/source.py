@@ -82,6 +82,17 @@ def _facts(items: list[list[Any]]) -> str:
     return ", ".join("=".join(map(str, item)) for item in items)
 
 
+def _by_name(functions: list[Any]) -> dict[str, Any]:
+    """The functions by name, in order; of several with one name (closures), the later ones are numbered."""
+    found: dict[str, Any] = {}
+    for function in functions:
+        name, number = function.fn_name, 2
+        while name in found:
+            name, number = f"{function.fn_name} ({number})", number + 1
+        found[name] = function
+    return found
+
+
 class _Specialized(NamedTuple):
     """The argument of the function in `@jit(repr=…)`: types and compile-time values by parameter name."""
 
@@ -161,22 +172,26 @@ class ASTSource:
 
     @property
     def places(self) -> list[str]:
-        """The positions of the function and its callees, "file:line"."""
+        """The positions of the function and its callees, "file:line:column"."""
         return self.fn.places
+
+    @property
+    def line_counts(self) -> list[int]:
+        """The number of lines of each."""
+        return [f.source.line_count for f in self.fn.callees()]
 
     def describe(self, places: bool = True) -> dict[str, dict[str, str]]:
         """The parts of the hash by kind and name, for messages."""
         names = self.fn.arg_names
-        functions = self.fn.callees()
-        shown = {f.fn_name: f"{f.source.shown_file}:{f.source.def_line}" for f in functions}
+        functions = _by_name(self.fn.callees())
         return {
             "kernel": {"name": self.name, "function": self.fn.fn_name},
             "types": {name: str(ty) for name, ty in self.signature.items() if ty != "constexpr"},
             "constants": {_named(names, path): _told(value) for path, value in self.constants.items()},
             "attributes": {_named(names, path): _facts(items) for path, items in self.attrs.items()},
-            "functions": {f.fn_name: sha256(f.src.encode()).hexdigest()[:16] for f in functions},
-            "values": {f"{n} in {f.__name__}": t for f in functions for n, t in f.values_read().items()},
-            "places" if places else "seen at": shown,
+            "functions": {name: sha256(f.src.encode()).hexdigest()[:16] for name, f in functions.items()},
+            "values": {f"{n} in {f.__name__}": t for f in functions.values() for n, t in f.values_read().items()},
+            "places" if places else "seen at": {name: f.source.position for name, f in functions.items()},
         }
 
     def prepare(self) -> None:
@@ -256,6 +271,11 @@ class IRSource:
     def places(self) -> list[str]:
         """The file's name, which positions in the text contain."""
         return [self.path.name]
+
+    @property
+    def line_counts(self) -> list[int]:
+        """The number of lines of the text."""
+        return [self.src.count("\n") + 1]
 
     def describe(self, places: bool = True) -> dict[str, dict[str, str]]:
         """The parts of the hash by kind and name, for messages."""

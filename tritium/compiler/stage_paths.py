@@ -15,6 +15,7 @@ import os
 from collections.abc import Mapping
 
 from ..support import settings
+from ..support.files import read_regular
 from ..support.folders import is_trusted, replace_file
 from ..support.lazy import LazyModule
 
@@ -54,18 +55,20 @@ def _write(folder: str, contents: dict[str, bytes]) -> dict[str, str]:
         raise OSError("another user could write to it")
     paths = {name: os.path.join(folder, name) for name in contents}
     for name, path in paths.items():
-        if not _is_there(path, len(contents[name])):
+        if not _is_there(path, contents[name]):
             replace_file(path, contents[name])
     return paths
 
 
-def _is_there(path: str, size: int) -> bool:
-    """Equal keys have equal stages: a file of the right size that only this user can write has them."""
+def _is_there(path: str, content: bytes) -> bool:
+    """Whether a file that only this user can write has this content: locations in it may be former ones."""
     try:
         status = os.lstat(path)
+        if status.st_size != len(content) or not is_trusted(status):
+            return False
+        return read_regular(path) == content
     except OSError:
         return False
-    return status.st_size == size and is_trusted(status)
 
 
 @functools.cache

@@ -369,8 +369,8 @@ class SourceFunction:
 
     @property
     def places(self) -> list[str]:
-        """Positions of the function and its callees, "file:line", as in debug information of compiled code."""
-        return [f"{f.source.shown_file}:{f.source.def_line}" for f in self.callees()]
+        """Positions of the function and its callees, "file:line:column", as in debug information of compiled code."""
+        return [f.source.position for f in self.callees()]
 
     def values_read(self) -> dict[str, str]:
         """Captured values of the body besides functions, by name, as identities ("#…" for the hash of one)."""

@@ -78,6 +78,16 @@ class SourceText:
         return self.tree.lineno
 
     @property
+    def position(self) -> str:
+        """The position of the `def` as locations in compiled code state it, "file:line:column", from 1."""
+        return f"{self.shown_file}:{self.def_line}:{self.tree.col_offset + 1}"
+
+    @property
+    def line_count(self) -> int:
+        """The number of lines from the `def` on."""
+        return len(self.block) - (self.def_line - self.first_line)
+
+    @property
     def text(self) -> str:
         """The function from its `def` on, without the indentation of that line."""
         lines = self.block[self.def_line - self.first_line :]

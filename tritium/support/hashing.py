@@ -1,4 +1,4 @@
-"""SHA-256 without OpenSSL, whose library takes 3 ms to load, and then a fifth of the time.
+"""SHA-256 without loading OpenSSL, whose library takes 3 ms to load, and then a fifth of the time.
 
 Kernels and their keys are some ten kilobytes, 0.03 ms each. (The standard library's `random` does the same.)
 
@@ -8,6 +8,7 @@ Kernels and their keys are some ten kilobytes, 0.03 ms each. (The standard libra
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from .lazy import LazyModule
@@ -32,9 +33,11 @@ LARGE = 1 << 19
 
 
 def sha256_of_many(data: bytes) -> Any:
-    """The SHA-256 of large data: 1.5 MB, as of attention's stages, take 0.8 ms with OpenSSL, and 4.8 without.
+    """The SHA-256 of many bytes: 1.5 MB, as of attention's stages, take 0.8 ms with OpenSSL, and 4.8 without.
+
+    OpenSSL is used for small data too if it is loaded already, as it is by PyTorch.
 
     >>> sha256_of_many(bytes(LARGE)).digest() == sha256(bytes(LARGE)).digest()
     True
     """
-    return (_hashlib.sha256 if len(data) >= LARGE else sha256)(data)
+    return (_hashlib.sha256 if len(data) >= LARGE or "_hashlib" in sys.modules else sha256)(data)
