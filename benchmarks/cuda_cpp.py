@@ -1,10 +1,12 @@
 """The kernels of examples/cuda, in CUDA C++ through nvcc and in Triton's language through Tritium, for sm_90.
 
     python benchmarks/cuda_cpp.py [--keep FOLDER]
+    python benchmarks/cuda_cpp.py --gpu
 
 For each kernel: lines of source, time from source to machine code in a new process (the best of three), registers,
 spills, bytes of shared memory, machine instructions, and the forms between source and machine code with their sizes.
-Needs nvcc; no GPU. `--keep` writes all forms to a folder.
+Needs nvcc; no GPU. `--keep` writes all forms to a folder. `--gpu` measures speed on a GPU instead (`cuda_cpp_gpu`):
+GB/s or TFLOP/s of nvcc's machine code, Tritium's, and torch's functions.
 """
 
 from __future__ import annotations
@@ -151,7 +153,14 @@ def main() -> int:
     """Compile all kernels with both, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path, help="a folder for all forms")
+    parser.add_argument("--gpu", action="store_true", help="measure speed on a GPU; needs torch")
     chosen = parser.parse_args()
+    if chosen.gpu:
+        import cuda_cpp_gpu
+
+        with tempfile.TemporaryDirectory() as temporary:
+            cuda_cpp_gpu.measure(Path(temporary))
+        return 0
     version = re.search(
         r"release ([\d.]+)", subprocess.run(["nvcc", "--version"], capture_output=True, text=True).stdout
     )
