@@ -29,6 +29,7 @@ from .source import IRSource, SourceError
 from .stage_text import MLIR_STAGES
 
 if TYPE_CHECKING:
+    from .moved_locations import PositionedSource
     from .workers import CompilerPool
 
 __all__ = ["CompileTimes", "compile", "compile_for", "default_target", "stages_hook_key"]
@@ -295,13 +296,14 @@ def _finish(
     return kernel
 
 
-def _location_updates(entry: Entry, src: Any) -> dict[str, Callable[[str], str]]:
+def _location_updates(entry: Entry, src: PositionedSource) -> dict[str, Callable[[str], str]]:
     """For the stages of an entry whose text has locations, functions from it to the text with current locations."""
     if b'"seen at"' not in entry.described:  # then positions are part of the key
         return {}
 
     def update(text: str) -> str:
-        return _moved.current_text(text, entry, src)  # type: ignore[no-any-return]
+        current: str = _moved.current_text(text, entry, src)
+        return current
 
     return {name: update for name in MLIR_STAGES if isinstance(entry.stages.get(name), str)}
 

@@ -31,7 +31,7 @@ class LazyStages(dict[str, Any]):
         makers: Mapping[str, Callable[[LazyStages], Any]],
         absent: Mapping[str, Exception] | None = None,
         extra: Mapping[str, Callable[[LazyStages], Any]] | None = None,
-        updates: Mapping[str, Callable[[Any], Any]] | None = None,
+        updates: Mapping[str, Callable[[str], str]] | None = None,
     ) -> None:
         super().__init__((name, known.get(name)) for name in names)
         self._updates = dict(updates or {})

@@ -10,16 +10,28 @@ read: a launch does not read it.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 from ..support.patterns import pattern
 from ..support.text import quote
 from .entry import Entry
 
-__all__ = ["Move", "current_text", "moves", "relocated"]
+__all__ = ["Move", "PositionedSource", "current_text", "moves", "relocated"]
 
 _POSITION = pattern(r"(.*?)(?::(\d+):(\d+))?", re.S)
 _LOCATION = pattern(r'("(?:[^"\\\n]|\\.)*"):(\d+):(\d+)(?: to (\d*):(\d+))?')
+
+
+class PositionedSource(Protocol):
+    """A source that knows where its functions are: `places` ("file:line:column") and their numbers of lines."""
+
+    @property
+    def places(self) -> list[str]:
+        """The positions of the functions."""
+
+    @property
+    def line_counts(self) -> list[int]:
+        """Their numbers of lines."""
 
 
 class Move(NamedTuple):
@@ -40,13 +52,13 @@ class Move(NamedTuple):
         return file == self.file and self.line <= line < self.line + self.line_count
 
 
-def current_text(text: str, entry: Entry, src: Any) -> str:
+def current_text(text: str, entry: Entry, src: PositionedSource) -> str:
     """The text of a stage in the entry of `src` with locations where its functions are now."""
     found = moves(entry, src)
     return relocated(text, found) if found else text
 
 
-def moves(entry: Entry, src: Any) -> list[Move]:
+def moves(entry: Entry, src: PositionedSource) -> list[Move]:
     """The functions of `src` that are not where they were when the entry was made."""
     try:
         before = list(entry.description()["seen at"].values())

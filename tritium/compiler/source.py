@@ -20,6 +20,8 @@ __all__ = ["ASTSource", "IRSource", "SourceError"]
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..frontend.callee import SourceFunction
+
 _pathlib = LazyModule("pathlib")
 _visitor = LazyModule("..frontend.visitor", __package__)
 _text = LazyModule(".text", __package__)
@@ -82,9 +84,9 @@ def _facts(items: list[list[Any]]) -> str:
     return ", ".join("=".join(map(str, item)) for item in items)
 
 
-def _by_name(functions: list[Any]) -> dict[str, Any]:
+def _by_name(functions: list[SourceFunction]) -> dict[str, SourceFunction]:
     """The functions by name, in order; of several with one name (closures), the later ones are numbered."""
-    found: dict[str, Any] = {}
+    found: dict[str, SourceFunction] = {}
     for function in functions:
         name, number = function.fn_name, 2
         while name in found:
