@@ -32,3 +32,15 @@ def test_help_of_options_begins_with_a_capital_and_ends_without_a_period(file: s
     texts = list(helps(ast.parse((ROOT / file).read_text())))
     assert texts
     assert [t for t in texts if not t[0].isupper() or t.rstrip().endswith(".")] == []
+
+
+@pytest.mark.parametrize("file", ["tools/cli.py", "tools/cache_cli.py"])
+def test_every_option_has_a_help_text_and_arguments_are_named_in_capitals(file: str) -> None:
+    calls = [n for n in ast.walk(ast.parse((ROOT / file).read_text())) if isinstance(n, ast.Call)]
+    for call in calls:
+        kind = getattr(call.func, "attr", "")
+        if kind in ("Option", "Argument"):
+            given = {k.arg: k.value for k in call.keywords}
+            assert "help" in given, ast.unparse(call)
+            if kind == "Argument":
+                assert ast.literal_eval(given["metavar"]).isupper(), ast.unparse(call)

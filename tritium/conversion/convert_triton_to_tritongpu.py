@@ -1,4 +1,4 @@
-"""convert-triton-to-tritongpu: every tensor gets a layout, and the module says what machine it is for.
+"""convert-triton-to-tritongpu: assign an initial layout to every tensor, and record the target in the module.
 
     %0 = tt.make_range … : tensor<256xi32>         %0 = tt.make_range … : tensor<256xi32, #blocked>
 

@@ -18,7 +18,7 @@ _errors = LazyModule("..backends.errors", __package__)
 _request = LazyModule(".request", __package__)
 
 app = typer.Typer(
-    no_args_is_help=True, help="Compiled kernels on disk: list, show, check, remove them; why one was not found."
+    no_args_is_help=True, help="List, show, verify and remove compiled kernels on disk, and explain cache misses."
 )
 
 _JSON = Annotated[bool, typer.Option("--json", help="Print JSON")]
@@ -88,14 +88,18 @@ def why(
         ..., metavar="KEY|KERNEL|FILE", help="Entry, or a source as for `tritium compile`: FILE.py::KERNEL, k.ttir, …"
     ),
     target: str = typer.Option(
-        "", "--target", "-t", help="Set the target as for `tritium compile`, as all other options"
+        "", "--target", "-t", help="Look for code for this target: cuda:90, cpu, …; default: this machine"
     ),
-    signature: str = typer.Option("", "--signature", "-s"),
-    constants: str = typer.Option(""),
-    stage: str = typer.Option(""),
-    option: Annotated[list[str] | None, typer.Option()] = None,
-    num_warps: int = typer.Option(None),
-    num_stages: int = typer.Option(None),
+    signature: str = typer.Option(
+        "", "--signature", "-s", help="Set the types of the parameters in order: '*fp32:16, i32, 1024'"
+    ),
+    constants: str = typer.Option("", help="Set compile-time values: BLOCK=1024,EPS=1e-5"),
+    stage: str = typer.Option("", help="Look for a compile up to this stage, such as ptx"),
+    option: Annotated[
+        list[str] | None, typer.Option(help="Set any option of the target, NAME=VALUE; may be repeated")
+    ] = None,
+    num_warps: int = typer.Option(None, help="Set the number of warps per program"),
+    num_stages: int = typer.Option(None, help="Set the number of software pipelining stages"),
     json: _JSON = False,
 ) -> None:
     """Explain a cache miss: the parts of the key that differ from the most similar entry."""

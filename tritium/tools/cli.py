@@ -60,10 +60,10 @@ def demo() -> None:
 )
 def run(
     context: typer.Context,
-    script: str = typer.Argument(..., help="Python script with `import triton`"),
+    script: str = typer.Argument(..., metavar="SCRIPT", help="Python script with `import triton`"),
     module: bool = typer.Option(False, "-m", help="Run SCRIPT as the name of a module"),
 ) -> None:
-    """Run a script written for Triton, unchanged, on this compiler. What follows SCRIPT are its arguments."""
+    """Run a script written for Triton, unchanged, on this compiler. Arguments after SCRIPT are passed to it."""
     if not module and not os.path.isfile(script):
         raise typer.BadParameter(f"there is no script {script!r}")
     (run_module if module else run_script)(script, context.args)
@@ -71,7 +71,7 @@ def run(
 
 @app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def opt(context: typer.Context) -> None:
-    """Read MLIR text, run passes on it, print it: `tritium opt --help`."""
+    """Run passes on MLIR text and print the result."""
     raise SystemExit(_opt.main(context.args))
 
 
@@ -80,13 +80,13 @@ def opt(context: typer.Context) -> None:
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 def profile(context: typer.Context) -> None:
-    """Time the kernels of a script or of tests, by scope: `tritium profile --help`. proton-viewer shows the result."""
+    """Time the kernels of a script or of tests, by scope, for proton-viewer."""
     _proton.main(context.args)
 
 
 @app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def reduce(context: typer.Context) -> None:
-    """Make MLIR text smaller for as long as passes, or a command, still fail on it: `tritium reduce --help`."""
+    """Reduce MLIR text on which passes, or a command, fail."""
     raise SystemExit(_reduce.main(context.args))
 
 
@@ -191,14 +191,16 @@ def check(
     raise SystemExit(_check.main(wanted))
 
 
-trace_app = typer.Typer(add_completion=False, no_args_is_help=True, help="Read what TRITIUM_TRACE=FILE recorded.")
+trace_app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Show and compare traces recorded with TRITIUM_TRACE=FILE."
+)
 app.add_typer(trace_app, name="trace")
 app.add_typer(cache_app, name="cache")
 
 
 @trace_app.command("show")
 def trace_show(
-    file: str = typer.Argument(..., help="Trace file"),
+    file: str = typer.Argument(..., metavar="FILE", help="Trace file"),
     kernel: str = typer.Option("", help="Show this kernel only"),
     stage: str = typer.Option("", help="Show this stage only"),
     only_pass: str = typer.Option("", "--pass", help="Show the changes of this pass as a diff"),
@@ -213,8 +215,8 @@ def trace_show(
 
 @trace_app.command("diff")
 def trace_diff(
-    old: str = typer.Argument(..., help="Trace file"),
-    new: str = typer.Argument(..., help="Trace file to compare with"),
+    old: str = typer.Argument(..., metavar="OLD", help="Trace file"),
+    new: str = typer.Argument(..., metavar="NEW", help="Trace file to compare with"),
     kernel: str = typer.Option("", help="Show this kernel only"),
     whole: bool = typer.Option(False, "--whole", help="Show the whole diff of the texts"),
 ) -> None:
@@ -239,9 +241,14 @@ def inspect(
         ..., metavar="FILE", help="Source: FILE.py::KERNEL, or the text of a stage (k.ttir, k.ttgir)"
     ),
     target: str = typer.Option(
-        "", help="Compile for this target: cuda:80, cuda:90, cpu, cpu:x86-64-v3, …; default: this machine"
+        "",
+        "--target",
+        "-t",
+        help="Compile for this target: cuda:80, cuda:90, cpu, cpu:x86-64-v3, …; default: this machine",
     ),
-    signature: str = typer.Option("", help="Set the types of the parameters in order: '*fp32:16, i32, 1024'"),
+    signature: str = typer.Option(
+        "", "--signature", "-s", help="Set the types of the parameters in order: '*fp32:16, i32, 1024'"
+    ),
     constants: str = typer.Option("", help="Set compile-time values: BLOCK=1024,EPS=1e-5"),
     num_warps: int = typer.Option(None, help="Set the number of warps per program"),
     num_stages: int = typer.Option(None, help="Set the number of software pipelining stages"),
@@ -249,7 +256,9 @@ def inspect(
     option: Annotated[
         list[str] | None, typer.Option(help="Set any option of the target, NAME=VALUE; may be repeated")
     ] = None,
-    grid: str = typer.Option("", help="Show the roofline bound of a launch of this many programs: 1024 or 64,32"),
+    grid: str = typer.Option(
+        "", "--grid", "-g", help="Show the roofline bound of a launch of this many programs: 1024 or 64,32"
+    ),
     argument: Annotated[
         list[str] | None,
         typer.Option(

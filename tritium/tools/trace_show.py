@@ -73,7 +73,7 @@ def _headline(compile: Compile) -> str:
     if end is None:
         how = "not finished"
     elif end["cache"] == "hit":
-        how = "from the cache"
+        how = "from the cache (TRITON_ALWAYS_COMPILE=1 records its compile)"
     else:
         how = f"{_ms(end['us'])} ms" + (f", {_ms(end['imports'])} of them for imports" if end["imports"] else "")
         how += "" if end["fine"] else ", failed"

@@ -1,4 +1,4 @@
-"""convert-tt-to-ttc: a tile program as loops over vectors and buffers of a CPU's width.
+"""convert-tt-to-ttc: lower a tile program to loops over vectors and buffers of a CPU's width.
 
 A compile runs the same conversion between `ttir` and `ttcir`; this is for text.
 """
