@@ -30,7 +30,17 @@ from collections.abc import Iterator, Sequence
 from ..support.dataclasses import dataclass
 from .linear import LinearLayout
 
-__all__ = ["FmaStep", "MmaPlan", "MmaStep", "copies_of", "fragment", "plan_fma", "plan_mma"]
+__all__ = [
+    "FmaStep",
+    "MmaPlan",
+    "MmaStep",
+    "OperandRegisters",
+    "copies_of",
+    "fragment",
+    "plan_fma",
+    "plan_mma",
+    "span",
+]
 
 _BATCH, _ROW, _COLUMN = 0, 1, 2
 """Dimensions of operands and results, the batch first; K is the column of a and the row of b."""
@@ -88,7 +98,7 @@ class MmaPlan:
     idle: int
 
 
-class _Operand:
+class OperandRegisters:
     """A layout's registers by the dimensions they move along: for each {vector: bit of the register index}."""
 
     def __init__(self, layout: LinearLayout, name: str) -> None:
@@ -115,7 +125,7 @@ class _Operand:
         return [v[dim] for v in self.bases.get(key, [])]
 
 
-def _agree(p: _Operand, result: _Operand, dim: int, what: str, but: int = 0) -> None:
+def _agree(p: OperandRegisters, result: OperandRegisters, dim: int, what: str, but: int = 0) -> None:
     """Check that an operand and the result move alike along a dimension, by warp and block, and in registers.
 
     `but` excludes registers of the result, and lanes of the operand.
@@ -132,7 +142,7 @@ def _same_lanes(p: list[int], q: list[int], what: str) -> None:
         raise ValueError(f"lanes hold {p} along {what}, where the instruction needs {q}")
 
 
-def _span(vectors: dict[int, int], but: Sequence[int] = ()) -> list[int]:
+def span(vectors: dict[int, int], but: Sequence[int] = ()) -> list[int]:
     """All exclusive ors of the vectors, except for those in `but`, the first vector fastest."""
     out = [0]
     for v in vectors:
@@ -154,7 +164,7 @@ def plan_mma(a: LinearLayout, b: LinearLayout, d: LinearLayout, width: int, doub
 
     Layouts have two dimensions, or three with a leading batch.
     """
-    pa, pb, pd = _Operand(a, "a"), _Operand(b, "b"), _Operand(d, "d")
+    pa, pb, pd = OperandRegisters(a, "a"), OperandRegisters(b, "b"), OperandRegisters(d, "d")
     for key in ("warp", "block"):
         if any(pa.moves(key, _COLUMN)) or any(pb.moves(key, _ROW)):
             raise ValueError(f"operands are distributed over {key}s along K")
@@ -180,7 +190,9 @@ def plan_mma(a: LinearLayout, b: LinearLayout, d: LinearLayout, width: int, doub
 class _Shape:
     """The vectors of the instruction: `k` of registers along K, `row` for 8 rows, `column` for 1."""
 
-    def __init__(self, a: _Operand, d: _Operand, column: int, width: int, doublings: int, rows: int) -> None:
+    def __init__(
+        self, a: OperandRegisters, d: OperandRegisters, column: int, width: int, doublings: int, rows: int
+    ) -> None:
         vectors = list(a.registers[_COLUMN])
         needed = width.bit_length() - 1 + doublings
         self.k: list[int | None] = [*vectors[:needed], *[None] * (needed - len(vectors))]
@@ -192,15 +204,15 @@ class _Shape:
             raise ValueError("adjacent columns of the result are not in one thread")
 
 
-def _plan(pa: _Operand, pb: _Operand, pd: _Operand, shape: _Shape) -> MmaPlan:
+def _plan(pa: OperandRegisters, pb: OperandRegisters, pd: OperandRegisters, shape: _Shape) -> MmaPlan:
     used = [v for v in shape.k if v is not None]
-    along_k = _span(pa.registers[_COLUMN], used)
-    rows = _span(pd.registers[_ROW], [shape.row] if shape.row else [])
-    columns = _span(pd.registers[_COLUMN], [shape.column] if shape.column else [])
+    along_k = span(pa.registers[_COLUMN], used)
+    rows = span(pd.registers[_ROW], [shape.row] if shape.row else [])
+    columns = span(pd.registers[_COLUMN], [shape.column] if shape.column else [])
     low, high = shape.k[: shape.packed], shape.k[shape.packed :]
     eight = [] if shape.row is None else [shape.row]
     steps = []
-    for batch, k, row, column in itertools.product(_span(pd.registers[_BATCH]), along_k, rows, columns):
+    for batch, k, row, column in itertools.product(span(pd.registers[_BATCH]), along_k, rows, columns):
         a = [None if at is None else pa.register(batch, row ^ more, k ^ at) for at, more in _places(low, eight, high)]
         b = [None if at is None else pb.register(batch, k ^ at, column) for at, _ in _places(low, [], high)]
         d = [pd.register(batch, row ^ more, column ^ at) for at, more in _result_places(shape.column, eight)]
@@ -249,18 +261,18 @@ def plan_fma(a: LinearLayout, b: LinearLayout, d: LinearLayout) -> list[FmaStep]
     Each thread must hold all of K for its rows and columns: `ValueError` where it does not. Registers of d with copies
     have no step of their own.
     """
-    pa, pb, pd = _Operand(a, "a"), _Operand(b, "b"), _Operand(d, "d")
+    pa, pb, pd = OperandRegisters(a, "a"), OperandRegisters(b, "b"), OperandRegisters(d, "d")
     for key in ("lane", "warp", "block"):
         if any(pa.moves(key, _COLUMN)) or any(pb.moves(key, _ROW)):
             raise ValueError(f"operands are distributed over {key}s along K")
         for p, dim in ((pa, _BATCH), (pa, _ROW), (pb, _BATCH), (pb, _COLUMN)):
             if p.moves(key, dim) != pd.moves(key, dim):
                 raise ValueError(f"operand {p.name} and the result are distributed over {key}s differently")
-    along_k = sorted(_span(pa.registers[_COLUMN]))
-    if along_k != sorted(_span(pb.registers[_ROW])):
+    along_k = sorted(span(pa.registers[_COLUMN]))
+    if along_k != sorted(span(pb.registers[_ROW])):
         raise ValueError("registers of a and b hold different places along K")
     out = []
-    places = itertools.product(*(_span(table) for table in pd.registers))
+    places = itertools.product(*(span(table) for table in pd.registers))
     for batch, row, column in places:
         lhs = tuple(pa.register(batch, row, k) for k in along_k)
         rhs = tuple(pb.register(batch, k, column) for k in along_k)

@@ -1,4 +1,4 @@
-"""`tt.dot`: by MMA instructions where the result has an MMA layout, else by FMAs in each thread.
+"""`tt.dot`: by MMA, MFMA or WMMA instructions where the result has their layout, else by FMAs in each thread.
 
     d[m, n] = fma(a[m, K - 1], b[K - 1, n], … fma(a[m, 0], b[0, n], c[m, n]))
 
@@ -13,15 +13,18 @@ from collections.abc import Callable
 from typing import Any
 
 from ...dialects import tt
-from ...dialects.ttg_layouts import Mma, NvidiaMma
+from ...dialects.ttg_layouts import AmdMfma, AmdWmma, Mma, NvidiaMma
 from ...ir import FloatType, IntegerType, Type, f32, f64
 from ...layout.mma import FmaStep, copies_of, plan_fma
 from ...support import UnsupportedOperation
+from ...support.lazy import LazyModule
 from .context import FunctionContext, lowers
 from .mma import mma_sync
 from .types import llvm_type
 
 __all__: list[str] = []
+
+_amd = LazyModule(".amd_matrix", __package__)
 
 
 @lowers(tt.Dot)
@@ -29,6 +32,8 @@ def _dot(e: FunctionContext, op: tt.Dot) -> None:
     layout: Any = op.d.type.encoding  # type: ignore[attr-defined]
     if isinstance(layout, NvidiaMma) and layout.versionMajor == 2:
         e.bind(op.d, mma_sync(e, op))
+    elif isinstance(layout, (AmdMfma, AmdWmma)):
+        e.bind(op.d, _amd.matrix_dot(e, op))
     elif isinstance(layout, Mma):
         raise UnsupportedOperation(op, f"with the layout {layout} is not supported")
     else:
