@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from ..layout.bases import order_of_bases, per_block
-from .ttg_layouts import Distributed, DotOperand, NvidiaMma
+from .ttg_layouts import AmdMfma, AmdWmma, Distributed, DotOperand, NvidiaMma
 from .ttg_maps import linear_layout
 from .ttg_memory import MemDescType, NvmmaShared, SwizzledShared
 
@@ -29,12 +29,16 @@ __all__ = [
 #: Bits that all banks together deliver at once (CUDA C++ programming guide, "shared memory": 32 banks of 32 bits).
 ALL_BANKS = 1024
 
+#: Bits of the widest access to LDS (ds_read_b128), and the lanes that it serves at once with 64 bits each.
+AMD_VECTOR = 128
+AMD_WIDE_LANES = 16
+
 
 def operand_layout(operand: int, parent: Distributed, bits: int) -> DotOperand:
     """The layout of operand 0 or 1 of a dot whose result has the layout `parent`.
 
     A thread has 32 bits of adjacent elements of `bits` bits along K: for elements that are narrower in memory than in
-    the dot, the width in memory results in fewer and wider accesses.
+    the dot, the width in memory results in fewer and wider accesses. (amd-accelerate-matmul chooses its own `kWidth`.)
     """
     return DotOperand(operand, parent, max(32 // bits, 1) if isinstance(parent, NvidiaMma) else 0)
 
@@ -52,6 +56,8 @@ def swizzled_for(
     `bits`: width of an element; `blocks`: the bases of the blocks of a cluster; `transposed`: what is read is the
     buffer with its two dimensions exchanged.
     """
+    if isinstance(operand.parent, (AmdMfma, AmdWmma)):
+        return _swizzled_for_amd(operand, shape, order, bits, blocks, transposed)
     if not isinstance(operand.parent, NvidiaMma):
         return SwizzledShared(1, 1, 1, tuple(order), blocks)
     return swizzled_tile(operand.opIdx, operand.kWidth, shape, order, bits, blocks, transposed)
@@ -76,6 +82,41 @@ def swizzled_tile(
         vec, rows = rows, vec
     phases = max(min(rows, ALL_BANKS // (vec * bits)), 1)
     return SwizzledShared(vec, per_phase, max(phases // per_phase, 1), tuple(order), blocks)
+
+
+def _swizzled_for_amd(
+    operand: DotOperand,
+    shape: Sequence[int],
+    order: Sequence[int],
+    bits: int,
+    blocks: tuple[tuple[int, ...], ...],
+    transposed: bool,
+) -> SwizzledShared:
+    """The same for the operand of a matrix instruction of an AMD GPU, whose lanes are along M or N first, then along K.
+
+    Where K is contiguous, a lane reads `kWidth` elements at once, and rows are permuted, so that those that the lanes
+    of one cycle read are in different banks. Elsewhere lanes along M or N read adjacent elements, and those along K
+    other rows: groups of `kWidth` rows are permuted.
+    """
+    along = len(order) - 1 if operand.opIdx == 0 else len(order) - 2
+    if transposed:
+        along = 2 * len(order) - 3 - along
+    columns = per_block(shape, blocks)[order[0]]
+    parent = operand.parent
+    side = min(parent.instrShape[:2]) if isinstance(parent, AmdMfma) else 16
+    if order[0] != along:
+        groups = 1 if isinstance(parent, AmdWmma) else parent.lanes // side
+        phases = max(1, min(groups, ALL_BANKS // (side * bits), columns // side))
+        if phases == 1:
+            return SwizzledShared(1, 1, 1, tuple(order), blocks)
+        return SwizzledShared(side, operand.kWidth, phases, tuple(order), blocks)
+    width = min(operand.kWidth, AMD_VECTOR // bits)
+    lanes = AMD_WIDE_LANES if width * bits > 32 else 2 * AMD_WIDE_LANES
+    rows = min(side, lanes)
+    vec = width * lanes // rows
+    per_phase = max(1, ALL_BANKS // bits // columns)
+    phases = max(1, min(rows // per_phase, columns // vec))
+    return SwizzledShared(vec, per_phase, phases, tuple(order), blocks)
 
 
 def nvmma_for(

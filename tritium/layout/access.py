@@ -64,7 +64,8 @@ class Access:
     @property
     def conflicts(self) -> int:
         """Wavefronts of one instruction beyond the minimum for its size."""
-        return self.wavefronts - max(1, self.width * self.bits * 32 // (8 * ROW_BYTES))
+        lanes = 1 << max(5, len(self.lane))
+        return self.wavefronts - max(lanes // 32, self.width * self.bits * lanes // (8 * ROW_BYTES))
 
     def address(self, lane: int, warp: int, block: int) -> int:
         """The thread's part of the offset."""

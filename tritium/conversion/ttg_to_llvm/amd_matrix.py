@@ -11,11 +11,11 @@ predecessor.
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from ...analysis.matrix_instructions import MatrixInstruction, mfma_named, wmma_for
+from ...dialects import tt
 from ...dialects.ttg_layouts import AmdMfma, AmdWmma
-from ...ir import Type
+from ...ir import TensorType, Type, Value, element_type
 from ...layout import LinearLayout
 from ...layout.amd_mma import MatrixPlan, plan_matrix, result_vectors
 from ...layout.mma import copies_of
@@ -26,10 +26,17 @@ from .types import llvm_type
 __all__ = ["instruction_of", "matrix_dot"]
 
 
-def instruction_of(op: Any) -> MatrixInstruction:
+def layout_of(op: tt.Dot) -> AmdMfma | AmdWmma:
+    """The layout of the result of a dot by matrix instructions."""
+    layout = op.d.type.encoding if isinstance(op.d.type, TensorType) else None
+    assert isinstance(layout, (AmdMfma, AmdWmma))
+    return layout
+
+
+def instruction_of(op: tt.Dot) -> MatrixInstruction:
     """The matrix instruction of a `tt.dot` with a layout of MFMA or WMMA; UnsupportedOperation if there is none."""
-    layout = op.d.type.encoding
-    types = str(op.a.type.element), str(op.b.type.element)
+    layout = layout_of(op)
+    types = str(element_type(op.a.type)), str(element_type(op.b.type))
     if isinstance(layout, AmdMfma):
         found = mfma_named(layout.version, types, layout.instrShape)
         if found is None and types == ("f32", "f32"):
@@ -51,9 +58,9 @@ def _planned(
     return plan_matrix(a, b, d, width, vectors, transposed, side)
 
 
-def matrix_dot(e: FunctionContext, op: Any) -> list[str]:
+def matrix_dot(e: FunctionContext, op: tt.Dot) -> list[str]:
     """The parts of d = a @ b + c."""
-    layout: AmdMfma | AmdWmma = op.d.type.encoding
+    layout = layout_of(op)
     found = instruction_of(op)
     if isinstance(layout, AmdMfma):
         vectors, transposed = result_vectors("mfma", found.m, layout.elementBitWidth), layout.isTransposed
@@ -72,10 +79,10 @@ class _Writer:
     """The instructions of one dot."""
 
     def __init__(
-        self, e: FunctionContext, op: Any, instruction: MatrixInstruction, plan: MatrixPlan, transposed: bool
+        self, e: FunctionContext, op: tt.Dot, instruction: MatrixInstruction, plan: MatrixPlan, transposed: bool
     ) -> None:
         self.e, self.op, self.instruction, self.plan, self.transposed = e, op, instruction, plan, transposed
-        self.element = llvm_type(op.d.type.element)
+        self.element = llvm_type(element_type(op.d.type))
         self.count = len(plan.steps[0].d)
         self.result = f"<{self.count} x {self.element}>"
         self.packed: dict[tuple[str, tuple[int | None, ...]], str] = {}
@@ -109,12 +116,12 @@ class _Writer:
             operands += [("i32", "0")] * 3  # cbsz, abid, blgp: no broadcast, no permutation
         return self.e.call(self.result, name, *operands)
 
-    def operand(self, name: str, value: Any, registers: tuple[int | None, ...]) -> str:
+    def operand(self, name: str, value: Value, registers: tuple[int | None, ...]) -> str:
         """The operand that consists of these registers; missing ones, and all of idle lanes, are zero."""
         key = (name, registers)
         if key not in self.packed:
             parts = self.e(value)
-            self.packed[key] = self.pack(value.type.element, [None if r is None else parts[r] for r in registers])
+            self.packed[key] = self.pack(element_type(value.type), [None if r is None else parts[r] for r in registers])
         return self.packed[key]
 
     def pack(self, ty: Type, parts: list[str | None]) -> str:
