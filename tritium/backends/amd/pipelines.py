@@ -41,6 +41,7 @@ ORDER = [
     ("remove-layout-conversions", "amd-accelerate-matmul", "it inspects the operands of dots"),
     ("optimize-thread-locality", "amd-accelerate-matmul", "it skips reductions of dot results"),
     ("amd-accelerate-matmul", "optimize-dot-operands", "it chooses the layouts of operands"),
+    ("amd-accelerate-matmul", "amd-optimize-epilogue", "it removes conversions of dot results"),
     ("fuse-nested-loops", "licm", "operations of the outer loop may be invariant in the fused one"),
     ("remove-layout-conversions", "reduce-data-duplication", "it expands conversions that can no longer be removed"),
     ("reduce-data-duplication", "reorder-instructions", "its buffers are reordered as well"),
@@ -49,7 +50,6 @@ ORDER = [
 ]
 
 LATER = {
-    "optimize-epilogue": "after the second remove-layout-conversions: stores dot results in their own layout",
     "schedule-loops": "with pipeline, before the last remove-layout-conversions: prefetches global loads in registers",
     "in-thread-transpose": "after reduce-data-duplication: transposes operands in registers before they enter LDS",
     "block-pingpong": "after in-thread-transpose: alternates memory and MFMA phases of two waves of a SIMD",
@@ -77,6 +77,7 @@ def amd_ttgir_pipeline(options: HIPOptions) -> list[Pass]:
             when=has_any("tt.dot"),
         ),
         _layout("remove-layout-conversions", "Keep dot results in the layouts of matrix instructions"),
+        _layout("amd-optimize-epilogue", "Store dot results without a conversion through LDS", when=has_any("tt.dot")),
         _mma("optimize-dot-operands", "Fold transposes into local_load"),
         _pipeline("fuse-nested-loops", "Fuse loop nests that request it", when=_flattens),
         _general("canonicalize", "Bring loops into canonical form before hoisting"),

@@ -23,6 +23,7 @@ SPELLINGS = [
     Spelling("optimize-accumulator-init", "TritonGPUOptimizeAccumulatorInit", ("tritongpu-optimize-accumulator-init",)),
     Spelling("prefetch", "TritonGPUPrefetch", ("tritongpu-prefetch",)),
     Spelling("amd-accelerate-matmul", "TritonAMDGPUAccelerateMatmul", ("tritonamdgpu-accelerate-matmul",)),
+    Spelling("amd-optimize-epilogue", "TritonAMDGPUOptimizeEpilogue", ("tritonamdgpu-optimize-epilogue",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(
         "allocate-global-scratch",
