@@ -9,7 +9,8 @@ in that function, inlined at the one where it was called:
     !6 = !DILocation(line: 3, column: 7, scope: !4, inlinedAt: !5)
 
 Locations do not say which function they are in; the `def` above the line in the source file does. Only lines are
-described, no variables or types: `DebugDirectivesOnly` makes `.loc` and `.file` of PTX, and no sections.
+described, no variables or types: the kind `DebugDirectivesOnly` makes `.loc` and `.file` of PTX, and no sections;
+`LineTablesOnly` makes the line table of an object.
 
 >>> from tritium.support import CallSiteLoc, FileLineColLoc
 >>> debug = DebugInfo()
@@ -39,7 +40,8 @@ _DEF = pattern(r"(\s*)(?:async\s+)?def\s+(\w+)")
 class DebugInfo:
     """The metadata of one module. `function` begins a function, `at` is for its instructions, `text` at the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str = "DebugDirectivesOnly") -> None:
+        self._emission = kind
         self._nodes: list[str] = []
         self._numbers: dict[str, int] = {}
         self._unit = -1
@@ -63,7 +65,7 @@ class DebugInfo:
         if self._unit < 0:
             self._unit = self._node(
                 f'distinct !DICompileUnit(language: DW_LANG_Python, file: !{self._file}, producer: "tritium", '
-                "isOptimized: true, runtimeVersion: 0, emissionKind: DebugDirectivesOnly)"
+                f"isOptimized: true, runtimeVersion: 0, emissionKind: {self._emission})"
             )
             self._kind = self._node("!DISubroutineType(types: !{})")
         self._scope = self._subprogram(name, self._file, at.line)

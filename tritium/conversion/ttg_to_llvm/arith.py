@@ -33,7 +33,7 @@ def _constant(e: FunctionContext, op: arith.Constant) -> None:
     values, ty = literal(op.value), op.result.type
     if isinstance(ty, TensorType):
         if len(values) > 1:
-            raise UnsupportedOperation(op, "with different elements is not supported on NVIDIA GPUs")
+            raise UnsupportedOperation(op, f"with different elements is not supported on {e.target.name}")
         values = values * registers_of(ty)
     e.bind(op.result, values)
 
@@ -146,19 +146,12 @@ def _shift(e: FunctionContext, op: Any) -> None:
         if name == "ashr":
             return e.op(f"ashr {ty} {a}, {e.call(ty, least, (ty, b), (ty, str(width - 1)))}")
         if width == 64:
-            return _long_shift(e, name, a, e.call(ty, least, (ty, b), (ty, str(width))))
+            return e.target.long_shift(e, name, a, e.call(ty, least, (ty, b), (ty, str(width))))
         inside = e.op(f"icmp ult {ty} {b}, {width}")
         shifted = e.op(f"{name} {ty} {a}, {b}")
         return e.op(f"select i1 {inside}, {ty} {shifted}, {ty} 0")
 
     elementwise(e, op, write)
-
-
-def _long_shift(e: FunctionContext, name: str, a: str, b: str) -> str:
-    """As PTX, whose distances have 32 bits: LLVM 22 makes a select around a shift into that, and drops the upper 32
-    bits of the distance."""
-    text = {"shl": "shl.b64 $0, $1, $2;", "lshr": "shr.u64 $0, $1, $2;"}[name]
-    return e.asm(text, "=l,l,r", [("i64", a), ("i32", e.op(f"trunc i64 {b} to i32"))], "i64", False)
 
 
 # -- more bits than the operands have -----------------------------------------------------------------------------
@@ -203,20 +196,12 @@ def _has_other_half(op: Any, other: type[Operation]) -> bool:
 
 
 def _halves(e: FunctionContext, a: str, b: str) -> tuple[str, str]:
-    """The lower and the upper half of a * b, by one multiplication.
-
-    LLVM splits a 64-bit multiplication with both halves used into two of 32 bits, and ptxas leaves it at that: 18 %
-    more instructions in a dropout with Philox (ptxas 13.0, sm_90, 2026-11). Hence PTX.
-    """
+    """The lower and the upper half of a * b, by one multiplication."""
     a, b = sorted((a, b), key=lambda v: (not v.startswith("%"), v))
     key = f"both halves of {a} * {b}"
     pair = e.known_values.get(key)
     if pair is None:
-        text = "{\n.reg .b64 whole;\nmul.wide.u32 whole, $2, $3;\nmov.b64 {$0, $1}, whole;\n}"
-        second = "r" if b.startswith("%") else "n"
-        operands = [("i32", a), ("i32", b)]
-        pair = e.asm(text, f"=r,=r,r,{second}", operands, _HALVES, side_effects=False)
-        e.known_values[key] = pair
+        pair = e.known_values[key] = e.target.wide_multiply(e, a, b)
     low, high = e.fields(_HALVES, pair, 2)
     return low, high
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import arith, arith_rare, tt
-from ...ir import FloatAttr, Type, Value, bf16, element_type, f32, f64
+from ...ir import FloatAttr, Operation, Type, Value, bf16, element_type, f32, f64
 from ...support import UnsupportedOperation
 from ...support.lazy import LazyModule
 from ..llvm.integers import PRECISION, fit_for_rounding
@@ -47,7 +47,7 @@ def _index_cast(e: FunctionContext, op: Any) -> None:
 def _integer_to_float(e: FunctionContext, op: Any) -> None:
     ty, bits, name = element_type(op.out.type), bit_width(op.in_.type), CASTS[type(op)]
     integer, first = llvm_type(op.in_.type), ty
-    fits = ty is not bf16 or bits not in PRECISION or e.module.capability >= 90
+    fits = ty is not bf16 or bits not in PRECISION or e.target.rounds_integers_to_bf16()
     if ty is bf16 and not (fits and bits in PRECISION):
         first = f64 if bits == 64 else f32
 
@@ -61,17 +61,6 @@ def _integer_to_float(e: FunctionContext, op: Any) -> None:
 
 # -- floats to integers -------------------------------------------------------------------------------------------
 
-_TO_INTEGER = {  # (source, with a sign, bits): hardware conversions are defined for all inputs
-    ("f32", True, 32): "llvm.nvvm.f2i.rz",
-    ("f32", False, 32): "llvm.nvvm.f2ui.rz",
-    ("f32", True, 64): "llvm.nvvm.f2ll.rz",
-    ("f32", False, 64): "llvm.nvvm.f2ull.rz",
-    ("f64", True, 32): "llvm.nvvm.d2i.rz",
-    ("f64", False, 32): "llvm.nvvm.d2ui.rz",
-    ("f64", True, 64): "llvm.nvvm.d2ll.rz",
-    ("f64", False, 64): "llvm.nvvm.d2ull.rz",
-}
-
 
 @lowers(arith.FPToSI, arith.FPToUI)
 def _float_to_integer(e: FunctionContext, op: Any) -> None:
@@ -84,11 +73,8 @@ def _float_to_integer(e: FunctionContext, op: Any) -> None:
 def _rounded_off(e: FunctionContext, value: str, ty: Type, signed: bool, width: int) -> str:
     """`value` of type f32 or f64 as an integer of `width` bits."""
     through = 32 if width <= 32 else 64
-    float_type, wide = llvm_type(ty), f"i{through}"
-    number = e.call(wide, _TO_INTEGER[str(ty), signed, through], (float_type, value))
-    if through == 64 or ty is f64:  # there, NaN does not become 0
-        ordered = e.op(f"fcmp ord {float_type} {value}, {value}")
-        number = e.op(f"select i1 {ordered}, {wide} {number}, {wide} 0")
+    wide = f"i{through}"
+    number = e.target.to_integer(e, value, llvm_type(ty), signed, through)
     if width == through:
         return number
     least, most = (-1 << (width - 1), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
@@ -125,16 +111,16 @@ def _float_cast(e: FunctionContext, op: Any) -> None:
     if not (is_float(source) and is_float(target)):
         _narrow_floats.small_float_cast(e, op)
         return
-    mode = _direction(op)
-    chosen = _chosen(e, op.operands[0], target) if mode is None and e.module.capability >= 80 else None
+    mode = _direction(e, op)
+    chosen = _chosen(e, op.operands[0], target) if mode is None and e.target.has_min_max(target) else None
     if chosen is not None:
         e.bind(op.results[0], chosen)
     elif mode is None or bit_width(target) > bit_width(source):
         elementwise(e, op, lambda a: resize(e, a, source, target))
     elif target is bf16 and mode != "rz":
-        raise UnsupportedOperation(op, f"to bf16 with rounding {mode} is not supported on NVIDIA GPUs")
+        raise UnsupportedOperation(op, f"to bf16 with rounding {mode} is not supported on {e.target.name}")
     else:
-        elementwise(e, op, lambda a: _rounded(e, a, source, target, mode))
+        elementwise(e, op, lambda a: _rounded(e, op, a, source, target, mode))
 
 
 def _chosen(e: FunctionContext, value: Value, target: Type) -> list[str] | None:
@@ -165,7 +151,7 @@ def _before_widening(e: FunctionContext, value: Value, narrow: Type) -> list[str
     return literal(same) * len(e(value)) if same.value == number else None
 
 
-def _direction(op: Any) -> str | None:
+def _direction(e: FunctionContext, op: Any) -> str | None:
     """How a cast rounds, None for to nearest even."""
     if isinstance(op, tt.FpToFp):  # its modes have the numbers of other ones of arith
         return "rz" if op.rounding is tt.RoundingMode.rtz else None
@@ -173,21 +159,21 @@ def _direction(op: Any) -> str | None:
     if mode in (None, arith.RoundingMode.to_nearest_even):
         return None
     if mode not in DIRECTIONS:
-        raise UnsupportedOperation(op, f"with rounding {mode.name} is not supported on NVIDIA GPUs")
+        raise UnsupportedOperation(op, f"with rounding {mode.name} is not supported on {e.target.name}")
     return DIRECTIONS[mode]
 
 
-def _rounded(e: FunctionContext, value: str, source: Type, target: Type, mode: str) -> str:
+def _rounded(e: FunctionContext, op: Operation, value: str, source: Type, target: Type, mode: str) -> str:
     """In one direction to a narrower type; f64 by way of f32, which changes nothing: both steps go the same way."""
     if source is f64:
-        value = e.call("float", f"llvm.nvvm.d2f.{mode}", ("double", value))
+        value = e.target.narrow_double(e, e.current, value, mode)
     elif source is not f32:
         value = resize(e, value, source, f32)
     if target is f32:
         return value
-    if target is bf16 and e.module.capability < 80:
+    if not e.target.narrows_singles(str(target)):
         return _upper_half(e, value)
-    bits = e.asm(f"cvt.{mode}.{target}.f32 $0, $1;", "=h,f", [("float", value)], "i16", False)
+    bits = e.target.narrow_single(e, op, value, str(target), mode)
     return e.op(f"bitcast i16 {bits} to {llvm_type(target)}")
 
 

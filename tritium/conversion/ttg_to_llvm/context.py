@@ -139,11 +139,11 @@ class FunctionContext(ThreadEmitter):
         self.known_positions = dict(self.entry_positions)
         self.known_values = {}
 
-    def continue_at(self, name: str) -> None:
-        """Start a block that the current one dominates: positions and other known values stay known."""
-        if self.block == self.entry:
+    def continue_at(self, name: str, before: str) -> None:
+        """Start a block that `before` dominates: positions and other known values stay known."""
+        if before == self.entry:
             self.entry = name
-        super().continue_at(name)
+        super().continue_at(name, before)
 
     def reload_thread_id(self) -> None:
         """Read the thread ID again, in a block that dominates everything after it.

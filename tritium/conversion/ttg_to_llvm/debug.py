@@ -77,7 +77,9 @@ def _print(e: FunctionContext, op: tt.Print) -> None:
         number = f"(operand {i}) " if len(op.args) > 1 else ""
         signed = bool(op.isSigned[i]) if i < len(op.isSigned) else False
         if bit_width(value.type) == 8 and isinstance(element_type(value.type), FloatType) and not op.hex:
-            raise UnsupportedOperation(op, f"of {element_type(value.type)} is not supported on NVIDIA GPUs: cast it")
+            raise UnsupportedOperation(
+                op, f"of {element_type(value.type)} is not supported on {e.target.name}: cast it"
+            )
         places, parts = _places(e, value.type), e(value)
         form = _format(value.type, op.hex, signed)
         shape = op.shown()[i]

@@ -34,14 +34,14 @@ def _single_of(ty: Type) -> Type:
     return f64 if element_type(ty) is f64 else f32
 
 
-def _check(op: Any) -> None:
+def _check(e: FunctionContext, op: Any) -> None:
     if not is_float(op.operands[0].type):
-        raise UnsupportedOperation(op, f"on {element_type(op.operands[0].type)} is not supported on NVIDIA GPUs")
+        raise UnsupportedOperation(op, f"on {element_type(op.operands[0].type)} is not supported on {e.target.name}")
 
 
 @lowers(arith.AddF, arith.SubF, arith.MulF)
 def _float(e: FunctionContext, op: Any) -> None:
-    _check(op)
+    _check(e, op)
     if op.roundingmode not in (None, arith.RoundingMode.to_nearest_even):
         _rounded(e, op, FLOAT[type(op)][1:])
         return
@@ -53,15 +53,15 @@ def _rounded(e: FunctionContext, op: Any, name: str) -> None:
     """An instruction that rounds in one direction."""
     ty, mode = element_type(op.result.type), DIRECTIONS.get(op.roundingmode)
     if mode is None or ty not in (f32, f64):
-        raise UnsupportedOperation(op, f"of {ty} with rounding {op.roundingmode.name} is not supported on NVIDIA GPUs")
-    register, text = "f" if ty is f32 else "d", llvm_type(ty)
-    line, constraints = f"{name}.{mode}.{ty} $0, $1, $2;", f"={register},{register},{register}"
-    elementwise(e, op, lambda a, b: e.asm(line, constraints, [(text, a), (text, b)], text, False))
+        raise UnsupportedOperation(
+            op, f"of {ty} with rounding {op.roundingmode.name} is not supported on {e.target.name}"
+        )
+    elementwise(e, op, lambda a, b: e.target.directed(e, op, name, mode, llvm_type(ty), a, b))
 
 
 @lowers(arith.DivF)
 def _divide(e: FunctionContext, op: arith.DivF) -> None:
-    _check(op)
+    _check(e, op)
     ty = op.result.type
     if op.roundingmode not in (None, arith.RoundingMode.to_nearest_even):
         _rounded(e, op, "div")
@@ -87,7 +87,7 @@ def _divide_singles(e: FunctionContext, op: arith.DivF) -> None:
     def write(a: str, b: str) -> str:
         a = resize(e, a, element, f32)
         if uses[b] < 2 or not b.startswith("%"):
-            quotient = e.call("float", "llvm.nvvm.div.full", *_singles(a, resize(e, b, element, f32)))
+            quotient = e.target.divide(e, a, resize(e, b, element, f32))
         else:
             if b not in shared:
                 shared[b] = _scaled_reciprocal(e, resize(e, b, element, f32))
@@ -110,16 +110,12 @@ def _scaled_reciprocal(e: FunctionContext, b: str) -> tuple[str, str]:
     scale = e.op(f"select i1 {small}, float 16777216.0, float 1.0")
     scale = e.op(f"select i1 {large}, float 0.25, float {scale}")
     normal = e.op(f"fmul float {b}, {scale}")
-    return scale, e.call("float", "llvm.nvvm.rcp.approx.ftz.f", ("float", normal))
+    return scale, e.target.reciprocal(e, normal)
 
 
 @lowers(tt.ApproxDivF)
 def _divide_fast(e: FunctionContext, op: tt.ApproxDivF) -> None:
-    elementwise(e, op, lambda a, b: e.call("float", "llvm.nvvm.div.approx.f", *_singles(a, b)))
-
-
-def _singles(*operands: str) -> list[tuple[str, str]]:
-    return [("float", v) for v in operands]
+    elementwise(e, op, lambda a, b: e.target.divide(e, a, b, approximate=True))
 
 
 @lowers(tt.PreciseDivF)
@@ -130,14 +126,14 @@ def _divide_precisely(e: FunctionContext, op: tt.PreciseDivF) -> None:
 
 @lowers(arith.NegF)
 def _negate(e: FunctionContext, op: arith.NegF) -> None:
-    _check(op)
+    _check(e, op)
     ty = llvm_type(op.result.type)
     elementwise(e, op, lambda a: e.op(f"fneg {ty} {a}"))
 
 
 @lowers(arith.CmpF)
 def _compare(e: FunctionContext, op: arith.CmpF) -> None:
-    _check(op)
+    _check(e, op)
     ty, predicate = llvm_type(op.lhs.type), op.predicate.name
     elementwise(e, op, lambda a, b: e.op(f"fcmp {predicate} {ty} {a}, {b}"))
 
@@ -145,22 +141,17 @@ def _compare(e: FunctionContext, op: arith.CmpF) -> None:
 @lowers(*MIN_MAX)
 def _min_max(e: FunctionContext, op: Any) -> None:
     ty = op.result.type
-    narrow = is_float(ty) and _without_minimum(e, ty)
+    narrow = is_float(ty) and not e.target.has_min_max(element_type(ty))
     wide = f32 if narrow else ty
     text, name = llvm_type(wide), f"{MIN_MAX[type(op)]}.{mangled(wide)}"
     elementwise(e, op, in_single(e, ty, lambda a, b: e.call(text, name, (text, a), (text, b)), narrow))
 
 
-def _without_minimum(e: FunctionContext, ty: Type) -> bool:
-    """Whether the target lacks a minimum of 16-bit floats."""
-    return e.module.capability < 80 and bit_width(ty) == 16
-
-
 @lowers(tt.ClampF)
 def _clamp(e: FunctionContext, op: tt.ClampF) -> None:
-    _check(op)
+    _check(e, op)
     ty = op.result.type
-    narrow = _without_minimum(e, ty)
+    narrow = not e.target.has_min_max(element_type(ty))
     wide = f32 if narrow else ty
     text, suffix = llvm_type(wide), mangled(wide)
     larger, smaller = clamp_intrinsics(op)

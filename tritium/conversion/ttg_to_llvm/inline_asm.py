@@ -21,8 +21,7 @@ __all__ = ["emit_user_asm"]
 def _library(e: FunctionContext, op: tt.ExternElementwise) -> None:
     ty = llvm_type(op.result.type)
     operands = [llvm_type(v.type) for v in op.srcs]
-    attributes = " #2" if op.pure else ""
-    elementwise(e, op, lambda *row: e.call(ty, op.symbol, *zip(operands, row), attributes=attributes))
+    elementwise(e, op, lambda *row: e.target.library_function(e, op, op.symbol, op.pure, ty, list(zip(operands, row))))
 
 
 # -- inline PTX ---------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ _NAMES = {
 def _local_atomic(e: FunctionContext, op: ttg.LocalAtomicScatterRmw) -> None:
     ty: Any = op.values.type
     if bit_width(ty) < 16:
-        raise UnsupportedOperation(op, f"on elements of {bit_width(ty)} bits is not supported on NVIDIA GPUs")
+        raise UnsupportedOperation(op, f"on elements of {bit_width(ty)} bits is not supported on {e.target.name}")
     idle = linear_layout_of(ty).redundant()
     if op.result.users and (idle["lane"] or idle["warp"]):
         raise UnsupportedOperation(op, "whose result several threads hold is not supported")

@@ -1,6 +1,6 @@
-"""Functions of the math dialect: hardware instructions or functions of libdevice.
+"""Functions of the math dialect: hardware instructions, or functions of the target's library (`TargetInfo.function`).
 
-exp of f32 is 2 ** (x * log2(e)) with the hardware instruction, as Triton's is; the rest is as accurate as libdevice.
+exp of f32 is 2 ** (x * log2(e)) with the hardware instruction, as Triton's is.
 Floats of 16 bits are computed in f32 and rounded.
 """
 
@@ -9,25 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import math
-from ...ir import element_type, f16, f32, f64
+from ...ir import element_type, f32, f64
 from ..llvm.operations import FUNCTIONS, INTRINSICS, WITH_FLAG
 from .context import FunctionContext, elementwise, lowers
 from .floats import in_single
 from .types import llvm_type, mangled
 
-__all__ = ["library_call"]
-
-
-def library_call(e: FunctionContext, result: str, symbol: str, *operands: tuple[str, str]) -> str:
-    """A function of libdevice: it reads no memory and depends on nothing but its operands."""
-    return e.call(result, symbol, *operands, attributes=" #2")
+__all__: list[str] = []
 
 
 @lowers(*FUNCTIONS)
 def _library(e: FunctionContext, op: Any) -> None:
-    double = element_type(op.result.type) is f64
-    ty, symbol = ("double", f"__nv_{FUNCTIONS[type(op)]}") if double else ("float", f"__nv_{FUNCTIONS[type(op)]}f")
-    write = in_single(e, op.result.type, lambda *a: library_call(e, ty, symbol, *((ty, v) for v in a)))
+    ty, name = "double" if element_type(op.result.type) is f64 else "float", FUNCTIONS[type(op)]
+    write = in_single(e, op.result.type, lambda *a: e.target.function(e, op, name, ty, *((ty, v) for v in a)))
     elementwise(e, op, write)
 
 
@@ -41,7 +35,7 @@ def _exp(e: FunctionContext, op: math.Exp) -> None:
         return
 
     def write(a: str) -> str:
-        return e.call("float", "llvm.nvvm.ex2.approx.f", ("float", e.op(f"fmul float {a}, {LOG2_E}")))
+        return e.target.exp2(e, e.op(f"fmul float {a}, {LOG2_E}"))
 
     elementwise(e, op, in_single(e, op.result.type, write))
 
@@ -49,15 +43,12 @@ def _exp(e: FunctionContext, op: math.Exp) -> None:
 @lowers(*INTRINSICS)
 def _intrinsic(e: FunctionContext, op: Any) -> None:
     ty = op.results[0].type
-    narrow = type(op) not in (math.AbsF, math.CopySign, math.Ctpop) and not (type(op) is math.Fma and _fuses(e, ty))
+    narrow = type(op) not in (math.AbsF, math.CopySign, math.Ctpop) and not (
+        type(op) is math.Fma and e.target.has_fma(element_type(ty))
+    )
     wide = f32 if narrow and element_type(ty) is not f64 else ty
     text, name = llvm_type(wide), f"{INTRINSICS[type(op)]}.{mangled(wide)}"
     elementwise(e, op, in_single(e, ty, lambda *a: e.call(text, name, *((text, v) for v in a)), narrow))
-
-
-def _fuses(e: FunctionContext, ty: Any) -> bool:
-    """Whether the target has an FMA of this type."""
-    return element_type(ty) is f16 or e.module.capability >= 80
 
 
 @lowers(math.Sqrt)
@@ -65,8 +56,7 @@ def _sqrt(e: FunctionContext, op: math.Sqrt) -> None:
     if element_type(op.result.type) is f64:
         _intrinsic(e, op)
         return
-    root = "llvm.nvvm.sqrt.approx.f"
-    elementwise(e, op, in_single(e, op.result.type, lambda a: e.call("float", root, ("float", a))))
+    elementwise(e, op, in_single(e, op.result.type, lambda a: e.target.sqrt(e, a)))
 
 
 @lowers(*WITH_FLAG)

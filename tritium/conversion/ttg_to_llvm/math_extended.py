@@ -10,7 +10,6 @@ from ...ir import FloatAttr, element_type, f32, f64
 from ...support import UnsupportedOperation
 from .context import FunctionContext, elementwise, elementwise_several, lowers
 from .floats import in_single
-from .math import library_call
 from .types import bit_width, literal, llvm_type, mangled
 
 __all__: list[str] = []
@@ -72,9 +71,9 @@ def _is_normal(e: FunctionContext, op: math_rare.IsNormal) -> None:
 # -- functions ----------------------------------------------------------------------------------------------------
 
 
-def _single(ty: Any) -> tuple[str, str]:
-    """The type that libdevice computes in, and the suffix of its function names."""
-    return ("double", "") if element_type(ty) is f64 else ("float", "f")
+def _single(ty: Any) -> str:
+    """The type that the target's library computes in."""
+    return "double" if element_type(ty) is f64 else "float"
 
 
 @lowers(math_rare.ClampF)
@@ -91,9 +90,9 @@ def _clamp(e: FunctionContext, op: math_rare.ClampF) -> None:
 
 @lowers(math_rare.SinCos)
 def _sin_cos(e: FunctionContext, op: math_rare.SinCos) -> None:
-    ty, end = _single(op.operand.type)
+    ty = _single(op.operand.type)
     functions = [
-        in_single(e, op.sin.type, lambda a, name=name: library_call(e, ty, f"__nv_{name}{end}", (ty, a)))
+        in_single(e, op.sin.type, lambda a, name=name: e.target.function(e, op, name, ty, (ty, a)))
         for name in ("sin", "cos")
     ]
     elementwise_several(e, op, lambda a: [function(a) for function in functions])
@@ -101,15 +100,15 @@ def _sin_cos(e: FunctionContext, op: math_rare.SinCos) -> None:
 
 @lowers(math_rare.FPowI)
 def _power(e: FunctionContext, op: math_rare.FPowI) -> None:
-    ty, end = _single(op.result.type)
+    ty = _single(op.result.type)
     width, integer = bit_width(op.rhs.type), llvm_type(op.rhs.type)
     if width > 32:
-        raise UnsupportedOperation(op, f"with a power of type i{width} is not supported on NVIDIA GPUs")
+        raise UnsupportedOperation(op, f"with a power of type i{width} is not supported on {e.target.name}")
 
     def write(base: str, power: str) -> str:
         if width != 32:
             power = e.op(f"sext {integer} {power} to i32")
-        call = in_single(e, op.result.type, lambda a: library_call(e, ty, f"__nv_powi{end}", (ty, a), ("i32", power)))
+        call = in_single(e, op.result.type, lambda a: e.target.function(e, op, "powi", ty, (ty, a), ("i32", power)))
         return call(base)
 
     elementwise(e, op, write)

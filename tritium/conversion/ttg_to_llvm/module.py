@@ -148,7 +148,7 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
         _warps.lower_workers(e)
     head = f"{context.target.kernel_convention} void" if is_kernel else f"internal {_returned(func)}"
     attributes = context.target.kernel_attributes(context) if is_kernel else "#1"
-    signature = f'@"{_assembled(func.sym_name)}"({", ".join([*parameters, *_SCRATCH])})'
+    signature = f'@"{_assembled(func.sym_name)}"({", ".join([*parameters, *_scratch(e)])})'
     return "\n".join([
         f"define {head} {signature} {attributes}{subprogram} {{",
         "entry:" if e.specialization is None else "head:",
@@ -160,6 +160,12 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
     ])  # fmt: skip
 
 
+def _scratch(e: FunctionContext) -> list[str]:
+    """The parameters that are addresses of memory which a launch provides."""
+    more = e.target.parameter_attributes() if e.is_kernel else ""
+    return [parameter.replace(" %", f"{more} %") for parameter in _SCRATCH] if more else list(_SCRATCH)
+
+
 def _parameters(e: FunctionContext, func: tt.Func) -> list[str]:
     """Bind the arguments of a function; what LLVM should write for them."""
     out = []
@@ -169,7 +175,8 @@ def _parameters(e: FunctionContext, func: tt.Func) -> list[str]:
         types = types_of(arg.type)
         names = [f"%arg{i}" if len(types) == 1 else f"%arg{i}.{k}" for k in range(len(types))]
         e.bind(arg, names)
-        out += [f"{ty}{_attributes(e, func, i, arg)} {name}" for ty, name in zip(types, names)]
+        more = e.target.parameter_attributes() if e.is_kernel else ""
+        out += [f"{ty}{more}{_attributes(e, func, i, arg)} {name}" for ty, name in zip(types, names)]
     return out
 
 

@@ -42,10 +42,10 @@ def small_float_cast(e: FunctionContext, op: Any) -> None:
     mode = getattr(op, "rounding" if isinstance(op, tt.FpToFp) else "roundingmode", None)
     rounding = "" if mode is None else mode.name
     if rounding not in (*_NEAREST, *_TOWARDS_ZERO):
-        raise UnsupportedOperation(op, f"with rounding {rounding} is not supported on NVIDIA GPUs")
+        raise UnsupportedOperation(op, f"with rounding {rounding} is not supported on {e.target.name}")
     for ty in (source, target):
         if ty.width < 16 and ty.name not in FORMATS:  # type: ignore[attr-defined]
-            raise UnsupportedOperation(op, f"with {ty} is not supported on NVIDIA GPUs")
+            raise UnsupportedOperation(op, f"with {ty} is not supported on {e.target.name}")
     parts = e(value)
     copies = copies_of(e.layout(value)) if isinstance(value.type, TensorType) else 0
     own = [i for i in range(len(parts)) if not i & copies]
@@ -62,7 +62,7 @@ def convert_small_floats(
         return parts
     if source.width == 8:
         return _widened(e, parts, source, target, towards_zero)
-    native = e.module.capability >= NATIVE and target.name in _PTX and not towards_zero
+    native = target.name in e.target.native_small_floats and not towards_zero
     if native and source is f16:
         return _in_groups(parts, 2, lambda low, high: _halves_to_bytes(e, low, high, _PTX[target.name]))
     singles = [_single(e, part, source) for part in parts]
@@ -79,7 +79,7 @@ def _widened(e: FunctionContext, parts: list[str], source: Any, target: Any, tow
     if source.name not in _PTX:
         words, form = Words(e.op), FORMATS[source.name]
         return _from(e, [widen(words, part, form) for part in parts], f32, target, towards_zero)
-    if e.module.capability >= NATIVE and not (source.name == "f8E5M2" and target is f16):
+    if source.name in e.target.native_small_floats and not (source.name == "f8E5M2" and target is f16):
         halves = _in_groups(parts, 2, lambda low, high: _bytes_to_halves(e, low, high, _PTX[source.name]))
     else:
         halves = _in_groups(parts, 4, lambda *four: _in_place(e, four, source.name == "f8E4M3FN"))
@@ -105,7 +105,7 @@ def _single(e: FunctionContext, value: str, source: Any) -> str:
         return value
     if source is not f64:
         return e.op(f"fpext {llvm_type(source)} {value} to float")
-    cut = e.call("float", "llvm.nvvm.d2f.rz", ("double", value))
+    cut = e.target.narrow_double(e, e.current, value, "rz")
     back = e.op(f"fpext float {cut} to double")
     lost = e.op(f"zext i1 {e.op(f'fcmp one double {back}, {value}')} to i32")
     bits = e.op(f"or i32 {e.op(f'bitcast float {cut} to i32')}, {lost}")
@@ -159,7 +159,7 @@ def _in_place(e: FunctionContext, four: Sequence[str], is_e4m3: bool) -> list[st
     word = e.op(f"bitcast <4 x i8> {word} to i32")
     out: list[str] = []
     for selector in (0x1404, 0x3424):  # bytes 0 and 1, then 2 and 3, with zeros below
-        pair = e.call("i32", "llvm.nvvm.prmt", ("i32", word), ("i32", "0"), ("i32", str(selector)))
+        pair = e.target.byte_permute(e, word, selector)
         out += _apart(e, "i32", _from_e4m3(e, pair) if is_e4m3 else pair, "half")
     return out
 

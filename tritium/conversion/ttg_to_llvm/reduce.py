@@ -90,47 +90,27 @@ def _combine_steps(e: FunctionContext, combine: CombineRegion, plan: Reduction, 
 
 # -- one instruction for a warp ---------------------------------------------------------------------------------------
 
-_REDUX = {
-    "arith.addi": ("add", "sext"),
-    "arith.maxsi": ("max", "sext"),
-    "arith.minsi": ("min", "sext"),
-    "arith.maxui": ("umax", "zext"),
-    "arith.minui": ("umin", "zext"),
-    "arith.andi": ("and", "zext"),
-    "arith.ori": ("or", "zext"),
-    "arith.xori": ("xor", "zext"),
-}
-_REDUX_FLOAT = {
-    "arith.maxnumf": "fmax",
-    "arith.minnumf": "fmin",
-    "arith.maximumf": "fmax.NaN",
-    "arith.minimumf": "fmin.NaN",
-}
+_UNSIGNED = frozenset(("arith.maxui", "arith.minui", "arith.andi", "arith.ori", "arith.xori"))
 
 
 def _redux(e: FunctionContext, combine: CombineRegion, rows: Rows) -> bool:
-    """Combine over all lanes with redux.sync where there is one (PTX ISA 8.8, 9.7.13.8): integers of at most 32 bits
-    from sm_80 on, the greatest and smallest f32 on sm_100."""
-    (ty, *more), capability = combine.types, e.module.capability
+    """Combine integers of at most 32 bits or f32 over all lanes by one instruction, where the target has one."""
+    ty, *more = combine.types
     name = combine.facts.operation
     if more or name is None:
         return False
-    if isinstance(ty, IntegerType) and 8 <= ty.width <= 32 and name in _REDUX and capability >= 80:
-        kind, widen = _REDUX[name]
+    if isinstance(ty, IntegerType) and 8 <= ty.width <= 32 and e.target.reduces_warps(name, "i32"):
+        widen = "zext" if name in _UNSIGNED else "sext"
         for r, (v,) in rows.items():
             wide = v if ty.width == 32 else e.op(f"{widen} i{ty.width} {v} to i32")
-            whole = _redux_call(e, "i32", kind, wide)
+            whole = e.target.reduce_warp(e, name, "i32", wide)
             rows[r] = (whole if ty.width == 32 else e.op(f"trunc i32 {whole} to i{ty.width}"),)
         return True
-    if isinstance(ty, FloatType) and ty.name == "f32" and name in _REDUX_FLOAT and capability // 10 == 10:
+    if isinstance(ty, FloatType) and ty.name == "f32" and e.target.reduces_warps(name, "float"):
         for r, (v,) in rows.items():
-            rows[r] = (_redux_call(e, "float", _REDUX_FLOAT[name], v),)
+            rows[r] = (e.target.reduce_warp(e, name, "float", v),)
         return True
     return False
-
-
-def _redux_call(e: FunctionContext, ty: str, kind: str, operand: str) -> str:
-    return e.call(ty, f"llvm.nvvm.redux.sync.{kind}", (ty, operand), ("i32", "-1"), attributes=" #1")
 
 
 # -- results ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ...ir import Operation
+from ...ir import Operation, Type
 from ...support import InternalError, Location
 from ...support.dataclasses import dataclass, field
 from ..llvm import module as llvm_module
@@ -123,8 +123,13 @@ class ThreadEmitter(Emitter):
         """Emit an instruction without a result, the same way."""
         super().stmt(text + self.debug)
 
-    def continue_at(self, name: str) -> None:
-        """Start a basic block that the current one dominates: what is known of values stays so."""
+    def conditional(self, name: str) -> None:
+        """Start a basic block of a few instructions that compute no positions; `continue_at` follows it."""
+        super().label(name)
+
+    def continue_at(self, name: str, before: str) -> None:
+        """Start a basic block that `before`, the block before a conditional one, dominates: what was known of values
+        there is known."""
         super().label(name)
 
     # -- instructions ---------------------------------------------------------------------------------------------
@@ -154,6 +159,7 @@ class ThreadEmitter(Emitter):
         `side_effects` LLVM may merge, move or drop it; it must not read memory then. `attributes` are those of the
         call, where they are not the usual ones: that it belongs to a whole warp, or (without effects) to no memory.
         """
+        self.target.check_assembly(self.current)
         effect = "sideeffect " if side_effects else ""
         arguments = ", ".join(f"{t} {v}" for t, v in operands)
         text = template.replace("\\", "\\5C").replace('"', "\\22").replace("\n", "\\0A")
@@ -245,10 +251,6 @@ class TargetInfo(ABC):
         """The lowering of an operation that is this target's own; None for the shared one."""
         return None
 
-    def refusal(self, op: Operation) -> str | None:
-        """Why an operation cannot be lowered for this target although a shared lowering exists; None if it can."""
-        return None
-
     # -- kernels --------------------------------------------------------------------------------------------------
 
     @abstractmethod
@@ -258,6 +260,10 @@ class TargetInfo(ABC):
     @abstractmethod
     def kernel_attributes(self, context: ModuleContext) -> str:
         """The LLVM attributes of a kernel."""
+
+    def parameter_attributes(self) -> str:
+        """The attributes that LLVM gets for every parameter of a kernel."""
+        return ""
 
     def module_flags(self, context: ModuleContext) -> list[str]:
         """Lines of metadata at the end of the module."""
@@ -290,6 +296,14 @@ class TargetInfo(ABC):
         """The i32 `word` of another lane: `kind` is "bfly" (lane ^ argument), "idx" (lane argument), "up" (lane -
         argument) or "down" (lane + argument); without such a lane a lane gets its own."""
 
+    def reduces_warps(self, operation: str, ty: str) -> bool:
+        """Whether one instruction combines "i32" or "float" over all lanes by an operation such as "arith.addi"."""
+        return False
+
+    def reduce_warp(self, e: ThreadEmitter, operation: str, ty: str, word: str) -> str:
+        """That instruction."""
+        raise InternalError(f"{self.name} have no instruction that reduces a warp by {operation}")
+
     @abstractmethod
     def barrier(self, e: ThreadEmitter) -> None:
         """Synchronize the threads that run what is lowered, and order their accesses to shared memory."""
@@ -316,3 +330,87 @@ class TargetInfo(ABC):
     @abstractmethod
     def store_shared(self, e: ThreadEmitter, address: str, words: Sequence[str], bits: int, condition: str) -> None:
         """Store words of `bits` each side by side to shared memory where a condition holds."""
+
+    # -- floats ---------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def has_fma(self, ty: Type) -> bool:
+        """Whether there is a fused multiply-add of this element type."""
+
+    @abstractmethod
+    def has_min_max(self, ty: Type) -> bool:
+        """Whether there are minimum and maximum of this element type."""
+
+    @abstractmethod
+    def rounds_integers_to_bf16(self) -> bool:
+        """Whether an integer becomes bf16 with one rounding."""
+
+    @abstractmethod
+    def exp2(self, e: ThreadEmitter, value: str) -> str:
+        """2 ** value of f32, approximate."""
+
+    @abstractmethod
+    def sqrt(self, e: ThreadEmitter, value: str) -> str:
+        """The square root of f32, approximate."""
+
+    @abstractmethod
+    def divide(self, e: ThreadEmitter, a: str, b: str, approximate: bool = False) -> str:
+        """a / b of f32 to within 2.5 units in the last place; `approximate` with a reduced range."""
+
+    @abstractmethod
+    def reciprocal(self, e: ThreadEmitter, value: str) -> str:
+        """1 / value of a normal f32 whose reciprocal is normal."""
+
+    @abstractmethod
+    def directed(self, e: ThreadEmitter, op: Operation, name: str, mode: str, ty: str, a: str, b: str) -> str:
+        """The operation `name` ("add") rounded as `mode` ("rm", "rp", "rz")."""
+
+    @abstractmethod
+    def function(self, e: ThreadEmitter, op: Operation, name: str, ty: str, *operands: tuple[str, str]) -> str:
+        """A math function of libdevice's name without prefix and suffix ("log1p") on "float" or "double"."""
+
+    @abstractmethod
+    def library_function(
+        self, e: ThreadEmitter, op: Operation, symbol: str, pure: bool, ty: str, operands: list[tuple[str, str]]
+    ) -> str:
+        """A function of the target's device library, or of bitcode that the user links, by its symbol."""
+
+    def check_assembly(self, op: Operation | None) -> None:  # noqa: B027
+        """UnsupportedOperation where inline assembly cannot be compiled."""
+
+    # -- conversions ----------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def to_integer(self, e: ThreadEmitter, value: str, ty: str, signed: bool, bits: int) -> str:
+        """ "float" or "double" as an integer of 32 or 64 bits, towards zero; saturates, NaN becomes 0."""
+
+    @abstractmethod
+    def narrow_double(self, e: ThreadEmitter, op: Operation | None, value: str, mode: str) -> str:
+        """f64 as f32 with directed rounding."""
+
+    @abstractmethod
+    def narrow_single(self, e: ThreadEmitter, op: Operation, value: str, target: str, mode: str) -> str:
+        """The bits (i16) of f32 as f16 or bf16 with directed rounding."""
+
+    @abstractmethod
+    def narrows_singles(self, target: str) -> bool:
+        """Whether `narrow_single` has an instruction."""
+
+    @property
+    def native_small_floats(self) -> frozenset[str]:
+        """The 8-bit floats that `narrow_floats` converts by PTX's `cvt`."""
+        return frozenset()
+
+    @abstractmethod
+    def byte_permute(self, e: ThreadEmitter, word: str, selector: int) -> str:
+        """Four bytes of `word` (0 to 3) or zeros (4 to 7), one per nibble of the selector, the lowest first."""
+
+    # -- integers -------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def long_shift(self, e: ThreadEmitter, name: str, a: str, b: str) -> str:
+        """An i64 shifted by an i64 of at most 64: 0 for 64."""
+
+    @abstractmethod
+    def wide_multiply(self, e: ThreadEmitter, a: str, b: str) -> str:
+        """The lower and upper half of an unsigned 32-bit multiplication, as {i32, i32}."""

@@ -11,17 +11,34 @@ from collections.abc import Sequence
 
 from ....ir import Operation
 from ....support import UnsupportedOperation
-from ..target_info import SHARED_ALIGNMENT, GlobalAccess, ModuleContext, TargetInfo, ThreadEmitter
+from ..target_info import SHARED_ALIGNMENT, GlobalAccess, ModuleContext, ThreadEmitter
+from .arithmetic import NVIDIAArithmetic
 from .memory import global_access
 
 __all__ = ["NVIDIATarget"]
 
 MAX_NAMED = 255  # registers of a thread that instructions have names for; 256 are allocated for it
 _AXES = "xyz"
+_REDUX = {
+    "arith.addi": "add",
+    "arith.maxsi": "max",
+    "arith.minsi": "min",
+    "arith.maxui": "umax",
+    "arith.minui": "umin",
+    "arith.andi": "and",
+    "arith.ori": "or",
+    "arith.xori": "xor",
+}
+_REDUX_FLOAT = {
+    "arith.maxnumf": "fmax",
+    "arith.minnumf": "fmin",
+    "arith.maximumf": "fmax.NaN",
+    "arith.minimumf": "fmin.NaN",
+}
 _READ = "llvm.nvvm.read.ptx.sreg"
 
 
-class NVIDIATarget(TargetInfo):
+class NVIDIATarget(NVIDIAArithmetic):
     """A GPU of this compute capability, times ten: 90 for sm_90."""
 
     name = "NVIDIA GPUs"
@@ -89,6 +106,17 @@ class NVIDIATarget(TargetInfo):
         """shfl.sync"""
         operands = [("i32", "-1"), ("i32", word), ("i32", argument), ("i32", "0" if kind == "up" else "31")]
         return e.call("i32", f"llvm.nvvm.shfl.sync.{kind}.i32", *operands, attributes=" #1")
+
+    def reduces_warps(self, operation: str, ty: str) -> bool:
+        """redux.sync (PTX ISA 8.8, 9.7.13.8): integers since sm_80, minimum and maximum of f32 on sm_100."""
+        if ty == "i32":
+            return operation in _REDUX and self.capability >= 80
+        return operation in _REDUX_FLOAT and self.capability // 10 == 10
+
+    def reduce_warp(self, e: ThreadEmitter, operation: str, ty: str, word: str) -> str:
+        """redux.sync"""
+        kind = (_REDUX if ty == "i32" else _REDUX_FLOAT)[operation]
+        return e.call(ty, f"llvm.nvvm.redux.sync.{kind}", (ty, word), ("i32", "-1"), attributes=" #1")
 
     def barrier(self, e: ThreadEmitter) -> None:
         """bar.sync of all threads, or of a partition's by the barrier of its number."""

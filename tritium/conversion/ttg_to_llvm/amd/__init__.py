@@ -1,0 +1,1 @@
+"""What lowerings print for AMD GPUs alone: AMDGPU intrinsics."""
