@@ -89,7 +89,7 @@ def lean() -> Iterator[None]:
     finally:
         if _state.__dict__.pop("lean") is not None:
             machines = _state.__dict__.get("machines", {})
-            _state.machines = {key: made for key, made in machines.items() if key.triple.startswith("nvptx")}
+            _state.machines = {key: made for key, made in machines.items() if _is_gpu(key)}
 
 
 def gpu_library() -> Any:
@@ -130,7 +130,12 @@ def _start(kind: str, load: Callable[[], Any]) -> Any:
 
 
 def _library_for(machine: Machine) -> Any:
-    return gpu_library() if machine.triple.startswith("nvptx") else library()
+    return gpu_library() if _is_gpu(machine) else library()
+
+
+def _is_gpu(machine: Machine) -> bool:
+    """Whether the machine's code is made by `gpu_library`."""
+    return machine.triple.startswith(("nvptx", "amdgcn"))
 
 
 def _unlock(binding: Any) -> None:

@@ -223,6 +223,7 @@ _WANTED = {
     **dict.fromkeys(MLIR_STAGES, "a public function: tt.func public @name"),
     "llir": "a public function: define void @name",
     "ptx": "an entry: .visible .entry name",
+    "amdgcn": "a kernel descriptor: .amdhsa_kernel name",
     "": "kernels are compiled from files whose names end in .ttir, .ttgir, .ttcir, .llir or .ptx",
 }
 

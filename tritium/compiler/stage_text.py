@@ -1,6 +1,6 @@
 """Information about a kernel in the text of a stage, without parsing a module: name, argument types, options.
 
-The text of a GPU's `llir` or `ptx` has the launch options in a comment (written by `backends.nvidia.stages`):
+The text of a GPU's `llir` or `ptx` has the launch options in a comment (written by the `stages` of backends):
 
     Launch: num_warps=4, num_ctas=1, shared=4096
 """
@@ -18,6 +18,7 @@ MLIR_STAGES = ("source", "ttir", "ttcir", "ttgir")
 
 _SYMBOLS = {
     "ptx": pattern(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)\s*\(", re.M),
+    "amdgcn": pattern(r"^\s*\.amdhsa_kernel\s+([\w$.]+)", re.M),
     "llir": pattern(
         r"define\s+(?:dso_local\s+)?(?!internal\b|private\b)[\w\s()]*?void\s+@\"?([\w.$]+)\"?\s*\(",
     ),
@@ -51,7 +52,7 @@ def stated_signature(text: str, stage: str) -> dict[str, str]:
             _ptx_type(kind, rest) for kind, rest in re.findall(r"\.param\s+\.(\w+)([^,]*)", head[1] if head else "")
         ]
     elif stage == "llir":
-        head = re.search(r"define\s[^\n]*?ptx_kernel\s+void\s+@[^(]*\((.*)\)[^\n]*\{", text)
+        head = re.search(r"define\s[^\n]*?(?:ptx|amdgpu)_kernel\s+void\s+@[^(]*\((.*)\)[^\n]*\{", text)
         types = [_llvm_type(part) for part in re.findall(r"(?:^|, )(ptr|[a-z]\w*)\b", head[1])] if head else []
     else:
         return {}

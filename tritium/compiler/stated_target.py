@@ -1,6 +1,7 @@
 """The target stated in the text of a stage, and its check against the target of the compile.
 
-`ttgir` states it in an attribute (`ttg.target = "cuda:90"`), `llir` by LLVM's triple, `ptx` by `.target sm_90a`.
+`ttgir` states it in an attribute (`ttg.target = "cuda:90"`), `llir` by LLVM's triple, `ptx` by `.target sm_90a`,
+`amdgcn` by `.amdgcn_target`.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ __all__ = ["StatedTarget", "TargetWarning", "check_target", "choose_target", "ot
 _SAYS = {
     "ttgir": re.compile(r'\bttg\.target"?\s*=\s*"(?P<kind>\w+):(?P<arch>\w+)"'),
     "llir": re.compile(r'^target triple = "(?P<kind>[\w.]+)[^"\n]*"', re.M),
+    "amdgcn": re.compile(r'^[ \t]*\.amdgcn_target "(?P<kind>amdgcn)-amd-amdhsa--(?P<arch>gfx\w+)', re.M),
     "ptx": re.compile(r"^[ \t]*\.target\s+(?P<kind>sm)_(?P<arch>\d+[af]?)\b", re.M),
 }
-_STAGES = ("ttir", "ttgir", "ttcir", "llir", "ptx")
+_STAGES = ("ttir", "ttgir", "ttcir", "llir", "ptx", "amdgcn")
 _KINDS = {"sm": "cuda", "nvptx64": "cuda", "nvptx": "cuda", "amdgcn": "hip"}
 
 

@@ -1,6 +1,6 @@
-"""The AMD backend: hardware properties, kernel options, and the implemented stages.
+"""The AMD backend: hardware properties, kernel options, stages to code objects for gfx942 and gfx1100.
 
-The table of stages ends at `ttir` for now, as NVIDIA's does.
+The stages of other architectures end at `ttir`. No code object has run on a GPU yet.
 
 >>> from tritium.backends.amd import HIPTarget
 >>> HIPTarget("gfx942").warp_size, HIPTarget("gfx1201").warp_size

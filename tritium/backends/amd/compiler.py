@@ -1,15 +1,21 @@
-"""The AMD backend as the compiler sees it."""
+"""The AMD backend as the compiler sees it: options, the table of stages, loading."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...support.lazy import LazyModule
+from ..compiler import Stage, check_language
+from ..errors import BackendError
 from ..gpu import GPUBackend
+from ..releases import llvm_release
 from .options import HIPOptions
 from .target import HIPTarget
 
 __all__ = ["HIPBackend"]
+
+_llvm = LazyModule("..llvm", __package__)
 
 
 class HIPBackend(GPUBackend):
@@ -17,39 +23,79 @@ class HIPBackend(GPUBackend):
 
     kind = "hip"
     binary_ext = "hsaco"
-    planned_stages = ("ttgir", "llir", "amdgcn", "hsaco")
     target_class = HIPTarget
     options_class = HIPOptions
     stage_functions = LazyModule(".stages", __package__)
 
+    def __init__(self, target: object) -> None:
+        super().__init__(target)
+        if not self.target.has_code_generation:
+            self.planned_stages = ("ttgir", "llir", "amdgcn", "hsaco")
+
+    def hash(self) -> str:
+        """The target, and what `versions` has; the rest is in the package's own hash."""
+        return f"{self.target.key},{self.versions()}"
+
+    def versions(self) -> dict[str, str]:
+        """LLVM's."""
+        return {"LLVM": llvm_release()}
+
+    def add_stages(self, stages: dict[str, Any], options: HIPOptions, language: object = None) -> None:
+        """ttir -> ttgir -> llir -> amdgcn -> hsaco; only the first for an architecture without code generation."""
+        check_language(language)
+        functions, build = self.stage_functions, _LazyBuild(self.stage_functions, options)
+        stages["ttir"] = Stage(lambda module, metadata: functions.make_ttir(module, metadata, options))
+        if self.planned_stages:
+            return
+        stages["ttgir"] = Stage(lambda module, metadata: functions.make_ttgir(module, metadata, options))
+        stages["llir"] = Stage(lambda module, metadata: build().make_llir(module, metadata))
+        stages["amdgcn"] = Stage(lambda llir, metadata: build().make_amdgcn(llir, metadata))
+        stages["hsaco"] = Stage(lambda amdgcn, metadata: build().make_hsaco(amdgcn, metadata))
+
     @classmethod
-    def make_ttir(cls, module: Any, metadata: dict[str, Any], options: HIPOptions) -> Any:
+    def make_ttir(cls, module: object, metadata: dict[str, object], options: HIPOptions) -> object:
         """The stage, for hooks that wrap it."""
         return cls.stage_functions.make_ttir(module, metadata, options)
+
+    @classmethod
+    def make_ttgir(cls, module: object, metadata: dict[str, object], options: HIPOptions) -> object:
+        """The stage, for hooks that wrap it."""
+        return cls.stage_functions.make_ttgir(module, metadata, options)
+
+    def make_llir(self, module: object, metadata: dict[str, object], options: HIPOptions) -> object:
+        """The stage, for callers that run stages one by one."""
+        return self.stage_functions.Build(options).make_llir(module, metadata)
+
+    def make_amdgcn(self, llir: object, metadata: dict[str, object], options: HIPOptions) -> object:
+        """The stage, for callers that run stages one by one."""
+        return self.stage_functions.Build(options).make_amdgcn(llir, metadata)
+
+    def make_hsaco(self, amdgcn: object, metadata: dict[str, object], options: HIPOptions) -> object:
+        """BackendError: assembly alone cannot be assembled; `compile` makes both of LLVM IR."""
+        return self.stage_functions.Build(options).make_hsaco(amdgcn, metadata)
+
+    def gluon_to_ttgir(self, *args: object) -> object:
+        """BackendError: this stage reads what Gluon's frontend makes."""
+        raise BackendError("gluon_to_ttgir: kernels are written in the Triton language, which make_ttgir takes")
 
     def get_target_name(self, options: HIPOptions) -> str:
         """`hip:gfx942`: the target of a module, `ttg.target`."""
         return f"hip:{options.target.arch}"
 
-    def _later(self, stage: str) -> Exception:
-        return self.missing_stage(stage, ["ttir"])
+    def prepare(self) -> None:
+        """The passes, the conversions and LLVM."""
+        _llvm.load_gpu_library_beside()
+        _ = self.stage_functions.make_ttir
 
-    def make_ttgir(self, *args: Any) -> Any:
-        """UnsupportedStage: the stages end at ttir."""
-        raise self._later("ttgir")
 
-    def make_llir(self, *args: Any) -> Any:
-        """UnsupportedStage: the stages end at ttir."""
-        raise self._later("llir")
+class _LazyBuild:
+    """The `Build` of one compile, made when its first stage runs: a cached kernel imports none of it."""
 
-    def make_amdgcn(self, *args: Any) -> Any:
-        """UnsupportedStage: the stages end at ttir."""
-        raise self._later("amdgcn")
+    def __init__(self, functions: LazyModule, options: HIPOptions) -> None:
+        self._make: Callable[[], Any] = lambda: functions.Build(options)
+        self._build: object = None
 
-    def make_hsaco(self, *args: Any) -> Any:
-        """UnsupportedStage: the stages end at ttir."""
-        raise self._later("hsaco")
-
-    def gluon_to_ttgir(self, *args: Any) -> Any:
-        """UnsupportedStage: the stages end at ttir."""
-        raise self._later("ttgir")
+    def __call__(self) -> Any:
+        if self._build is None:
+            self._build = self._make()
+        return self._build

@@ -19,8 +19,7 @@ __all__ = ["HIPOptions"]
 class HIPOptions:
     """Options of one compile; equal options share a cache entry. Made by `parse`, which knows the target.
 
-    Each field declares its class and its effect here. Stages end at `ttir`: options of later stages take effect when
-    there are any, and a compile without `until="ttir"` is refused until then.
+    Each field declares its class and its effect here.
     """
 
     num_warps: int = hint(4, "warps of a program")
@@ -51,6 +50,7 @@ class HIPOptions:
     fpsan_homomorphic_casts: bool = instrumentation(False, "True is refused: fpsan is")
     schedule_hint: str = hint("", "names of schedules to try")
     llvm_fn_attrs: str = semantic("", "attributes of the kernel in LLVM")
+    min_shared_mem: int | None = semantic(None, "bytes of LDS that a launch provides at least")
     wgp_cu_mode: str = hint("wgp", "a program may use a work-group processor (wgp) or one compute unit (cu)")
 
     def __post_init__(self) -> None:
@@ -59,6 +59,8 @@ class HIPOptions:
         check_names(self, backend_name="hip")
         if self.wgp_cu_mode not in ("wgp", "cu"):
             raise OptionError(f"wgp_cu_mode must be 'wgp' or 'cu', got {self.wgp_cu_mode!r}")
+        for name, _ in self.extern_libs:
+            raise OptionError(f"the bitcode library {name!r} cannot be linked for hip:{self.arch}")
         if self.waves_per_eu < 0:
             raise OptionError(f"waves_per_eu must not be negative, got {self.waves_per_eu}")
 

@@ -1,22 +1,141 @@
-"""The AMD stages: `ttir` for now."""
+"""The AMD stages: ttir -> ttgir -> llir -> amdgcn -> hsaco.
+
+| stage | what it is | made by |
+|---|---|---|
+| ttir | tile programs, as for every target | `transforms.ttir` |
+| ttgir | tensors with layouts: which thread holds what | `pipelines` |
+| llir | LLVM IR of one thread, optimized | `conversion.ttg_to_llvm`, `codegen` |
+| amdgcn | assembly | `codegen` |
+| hsaco | the code object that a ROCm loader reads | `codegen`, `linker` |
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...conversion.llvm.debug_info import DebugInfo
+from ...conversion.ttg_to_llvm.amd.target import AMDTarget
+from ...conversion.ttg_to_llvm.module import ttg_to_llvm
+from ...dialects import builtin
+from ...ir import IntegerAttr
 from ...ir.passes import run_pipeline
 from ...ir.verifier import verify
+from ...support import InternalError
+from ...support.patterns import pattern
+from ...support.recording import recorded
+from ...support.settings import compilation
 from ...transforms.ttir import gpu_ttir_pipeline
+from ..compiler import UserText
+from ..errors import BackendError, OutOfResources
+from .code_object import resources_of
+from .codegen import AMDGPUTarget, emit, optimize
+from .linker import link
 from .options import HIPOptions
+from .pipelines import LOWERING, ttgir_pipeline
 from .target import HIPTarget
 
-__all__ = ["PIPELINES", "make_ttir"]
+__all__ = ["PIPELINES", "Build", "make_ttgir", "make_ttir"]
 
 PIPELINES = {"hip:gfx942": gpu_ttir_pipeline(HIPTarget("gfx942").has_descriptors, True)}
 """The passes to `ttir` by the first target that has them so."""
 
+# What launches read, under Triton's names: metadata -> (attribute of the module, its value without one).
+_ATTRIBUTES = {
+    "global_scratch_size": ("ttg.global_scratch_memory_size", 0),
+    "global_scratch_align": ("ttg.global_scratch_memory_alignment", 1),
+    "profile_scratch_size": ("ttg.profile_scratch_memory_size", 0),
+    "profile_scratch_align": ("ttg.profile_scratch_memory_alignment", 1),
+}
+_KERNEL = pattern(r"^\s*\.amdhsa_kernel\s+(\S+)", 8)
 
-def make_ttir(module: Any, metadata: dict[str, Any], options: HIPOptions) -> Any:
+
+def make_ttir(module: builtin.Module, metadata: dict[str, object], options: HIPOptions) -> builtin.Module:
     """The module after the passes of the table, with descriptors where hardware reads them."""
     run_pipeline(module, gpu_ttir_pipeline(options.native_descriptors, True), stage="ttir", verifier=verify)
     return module
+
+
+def make_ttgir(module: builtin.Module, metadata: dict[str, object], options: HIPOptions) -> builtin.Module:
+    """Tensors with layouts for warps of the target's size."""
+    metadata["num_warps"] = options.num_warps
+    run_pipeline(module, ttgir_pipeline(options), stage="ttgir", verifier=verify)
+    return module
+
+
+class Build:
+    """One compile from `ttgir` on. It keeps the LLVM IR of the assembly that it made: both become the code object."""
+
+    def __init__(self, options: HIPOptions) -> None:
+        self.options = options
+        self.target = options.target
+        self._made: tuple[str, str] | None = None  # assembly, and the LLVM IR that it was made of
+
+    @property
+    def codegen_target(self) -> AMDGPUTarget:
+        """LLVM's processor and features."""
+        cu = self.options.wgp_cu_mode == "cu" and self.target.warp_size == 32
+        return AMDGPUTarget(self.target.base_arch, "+cumode" if cu else "")
+
+    def make_llir(self, module: builtin.Module, metadata: dict[str, object]) -> str:
+        """Optimized LLVM IR; launch parameters go into the metadata."""
+        options = self.options
+        run_pipeline(module, LOWERING, stage="llir", verifier=verify)
+        lines = None if compilation.disable_line_info else DebugInfo("LineTablesOnly")
+        machine = AMDTarget(
+            self.target.base_arch,
+            self.target.warp_size,
+            options.waves_per_eu,
+            options.allow_flush_denorm,
+            options.llvm_fn_attrs,
+        )
+        lowered = recorded(
+            "ttg-to-llvm", lambda: ttg_to_llvm(module, machine, options, lines), lambda made: made.text, "llir"
+        )
+        if "@llvm.nvvm." in lowered.text:
+            raise InternalError(f"kernel {lowered.name}: an instruction of NVIDIA GPUs in code for {self.target.key}")
+        metadata["name"] = lowered.name
+        metadata["shared"] = max(lowered.shared_bytes, options.min_shared_mem or 0)
+        for name, (attribute, default) in _ATTRIBUTES.items():
+            value = module.attributes.get(attribute)
+            metadata[name] = value.value if isinstance(value, IntegerAttr) else default
+        limit = self.target.shared_memory
+        if lowered.shared_bytes > limit:
+            raise OutOfResources(lowered.shared_bytes, limit, "shared memory", lowered.name)
+        comment = f"Launch: num_warps={metadata['num_warps']}, num_ctas={options.num_ctas}, shared={metadata['shared']}"
+        return recorded("llvm", lambda: optimize(lowered.text, self.codegen_target, comment), str, "llir")
+
+    def make_amdgcn(self, llir: str, metadata: dict[str, object]) -> str:
+        """Assembly, with the kernel's resources in comments and metadata."""
+        text = emit(llir, self.codegen_target, use_object=False).decode()
+        self._made = text, llir
+        self._complete(metadata, text)
+        return text
+
+    def make_hsaco(self, amdgcn: str, metadata: dict[str, object]) -> bytes:
+        """The code object of the LLVM IR that the assembly was made of; resources go into the metadata.
+
+        BackendError for assembly from elsewhere, which nothing here can assemble.
+        """
+        if self._made is None or self._made[0] != amdgcn or isinstance(amdgcn, UserText):
+            raise BackendError(
+                f"{self.target.key}: assembly (amdgcn) cannot be assembled without LLVM's assembler for AMD GPUs; "
+                "compile the kernel from its llir, ttgir, ttir or source"
+            )
+        self._complete(metadata, amdgcn)
+        name = str(metadata["name"])
+        code = link(emit(self._made[1], self.codegen_target, use_object=True))
+        found = resources_of(code, name)
+        metadata["n_regs"], metadata["n_spills"] = found.vgprs, found.vgpr_spills + found.sgpr_spills
+        metadata["vgprs"], metadata["agprs"], metadata["sgprs"] = found.vgprs, found.agprs, found.sgprs
+        metadata["vgpr_spills"], metadata["sgpr_spills"] = found.vgpr_spills, found.sgpr_spills
+        metadata["scratch"], metadata["static_shared"] = found.scratch, found.lds
+        metadata["n_max_threads"] = self.target.warp_size * int(str(metadata["num_warps"]))
+        return code
+
+    def _complete(self, metadata: dict[str, object], amdgcn: str) -> None:
+        """Add the metadata of earlier stages, for a kernel that starts at a later one."""
+        kernel = _KERNEL.search(amdgcn)
+        if kernel is None:
+            raise BackendError("the assembly has no kernel (.amdhsa_kernel)")
+        metadata["name"] = kernel[1]
+        metadata["shared"] = max(int(str(metadata.get("shared", 0))), self.options.min_shared_mem or 0)
+        for name, (_, default) in _ATTRIBUTES.items():
+            metadata.setdefault(name, default)

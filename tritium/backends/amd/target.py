@@ -61,6 +61,16 @@ class HIPTarget:
         return 32 if self.generation >= 10 else 64
 
     @property
+    def has_code_generation(self) -> bool:
+        """Whether kernels compile to code objects; the stages of other architectures end at `ttir`."""
+        return self.arch in ("gfx942", "gfx1100")
+
+    @property
+    def shared_memory(self) -> int:
+        """Bytes of LDS that a workgroup can have at most (CDNA 3 and RDNA 3 ISA references: 64 KiB)."""
+        return {"gfx950": 160, "gfx1250": 320}.get(self.base_arch, 64) * 1024
+
+    @property
     def fp8_dtypes(self) -> tuple[str, ...]:
         """The 8-bit float types that kernels may convert to, in hardware or by arithmetic."""
         return ("fp8e4b8", "fp8e4nv", "fp8e5", "fp8e5b16")

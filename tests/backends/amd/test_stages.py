@@ -1,0 +1,106 @@
+"""The AMD stages: kernels compile to code objects with the expected instructions, metadata and symbols."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tritium
+import tritium.language as tl
+from tritium.backends.amd.code_object import descriptor_of, metadata_of, resources_of
+from tritium.backends.amd.elf import parse_elf
+from tritium.backends.errors import BackendError
+from tritium.compiler import ASTSource, GPUTarget, compile
+from tritium.support import UnsupportedOperation
+
+TARGETS = [GPUTarget("hip", "gfx942", 64), GPUTarget("hip", "gfx1100", 32)]
+TYPES = {"x": "*fp32", "y": "*fp32", "n": "i32"}
+
+
+@tritium.jit
+def add(x, y, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y + at, tl.load(x + at, mask=at < n) + 1, mask=at < n)
+
+
+@tritium.jit
+def softmax(x, y, n, B: tl.constexpr):
+    at = tl.arange(0, B)
+    row = tl.load(x + tl.program_id(0) * n + at, mask=at < n, other=-float("inf"))
+    e = tl.exp(row - tl.max(row, 0))
+    tl.store(y + tl.program_id(0) * n + at, e / tl.sum(e, 0), mask=at < n)
+
+
+@tritium.jit
+def counted(x, y, n, B: tl.constexpr):
+    tl.store(y + tl.arange(0, B), tl.load(x + tl.arange(0, B)) * tl.num_programs(1))
+
+
+@tritium.jit
+def assembly(x, y, n, B: tl.constexpr):
+    a = tl.load(x + tl.arange(0, B))
+    b = tl.inline_asm_elementwise("v_mov_b32 $0, $1", "=v,v", [a], dtype=tl.float32, is_pure=True, pack=1)
+    tl.store(y + tl.arange(0, B), b)
+
+
+def compiled(fn: Any, target: GPUTarget, block: int = 1024, **options: Any) -> Any:
+    return compile(ASTSource(fn, {**TYPES, "B": "constexpr"}, {"B": block}), target=target, options=options)
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.arch)
+def test_add_compiles_to_a_code_object(target: GPUTarget) -> None:
+    kernel = compiled(add, target)
+    assert list(kernel.asm) == ["source", "ttir", "ttgir", "llir", "amdgcn", "hsaco"]
+    text, code = kernel.asm["amdgcn"], kernel.asm["hsaco"]
+    assert "global_load_" in text and "s_and_saveexec_" in text and "s_endpgm" in text
+    assert f'.amdgcn_target "amdgcn-amd-amdhsa--{target.arch}"' in text
+    elf = parse_elf(code)
+    assert (elf.kind, elf.abi_version) == (3, 3)
+    names = {s.name for s in elf.symbols if s.is_global}
+    assert names == {"add", "add.kd"}
+    assert metadata_of(elf)["amdhsa.target"] == f"amdgcn-amd-amdhsa--{target.arch}"
+    resources = resources_of(code, "add")
+    assert resources.wavefront_size == target.warp_size
+    assert resources.kernarg_bytes == 8 + 8 + 8 + 8 + 8  # n is padded: two scratch addresses follow
+    assert (resources.lds, resources.scratch, resources.vgpr_spills) == (0, 0, 0)
+    found = kernel.metadata
+    assert (found.vgprs, found.n_spills, found.shared) == (resources.vgprs, 0, 0)
+    assert found.n_max_threads == 4 * target.warp_size
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.arch)
+def test_descriptor_points_to_the_code(target: GPUTarget) -> None:
+    code = compiled(add, target).asm["hsaco"]
+    elf = parse_elf(code)
+    places = {s.name: s.value for s in elf.symbols}
+    assert places["add.kd"] + descriptor_of(code, "add").entry == places["add"]
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.arch)
+def test_softmax_reduces_by_dpp_and_lds(target: GPUTarget) -> None:
+    kernel = compiled(softmax, target)
+    text = kernel.asm["amdgcn"]
+    assert "quad_perm:[1,0,3,2]" in text and "s_barrier" in text and "v_exp_f32" in text
+    assert "ds_bpermute_b32" in text if target.warp_size == 64 else "row_xmask:4" in text
+    assert kernel.metadata.shared > 0 and kernel.metadata.scratch == 0
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.arch)
+def test_num_programs_reads_hidden_arguments(target: GPUTarget) -> None:
+    kernel = compiled(counted, target, 64)
+    kinds = str(metadata_of(parse_elf(kernel.asm["hsaco"])))
+    assert "hidden_block_count_y" in kinds
+
+
+def test_inline_assembly_is_refused_by_name() -> None:
+    with pytest.raises(UnsupportedOperation, match="inline assembly, which is not supported on AMD GPUs"):
+        compiled(assembly, TARGETS[0], 64)
+
+
+def test_edited_assembly_is_refused(tmp_path: Any) -> None:
+    text = compiled(add, TARGETS[0]).asm["amdgcn"]
+    path = tmp_path / "add.amdgcn"
+    path.write_text(text)
+    with pytest.raises(BackendError, match="cannot be assembled without LLVM's assembler"):
+        compile(str(path), target=TARGETS[0])

@@ -1,0 +1,78 @@
+"""LLVM text -> optimized LLVM IR -> AMDGCN assembly, and a relocatable object.
+
+LLVM writes the object itself: assembling text would need its assembler for AMDGPU, which llvmlite does not initialize.
+Assembly and object are therefore two outputs of one optimized module, and inline assembly cannot be compiled to code.
+
+LLVM ends the process on what it cannot select, so that text of a user (`UserText`) is compiled in a process of its own.
+"""
+
+from __future__ import annotations
+
+from ...support.dataclasses import asdict, dataclass
+from ...support.settings import compilation
+from ..compiler import UserText
+from ..errors import BackendError
+from ..llvm import Machine, dump, gpu_library, read, run_isolated, run_passes, target_machine
+
+__all__ = ["AMDGPUTarget", "emit", "optimize", "run_stage"]
+
+TRIPLE = "amdgcn-amd-amdhsa"
+TIMEOUT = 300.0
+LEVEL = 3
+_WORKER = "tritium.backends.amd.llvm_worker"
+
+
+@dataclass(frozen=True)
+class AMDGPUTarget:
+    """The target of code generation: `arch` ("gfx942") and LLVM's `features` ("+cumode")."""
+
+    arch: str
+    features: str = ""
+
+    def machine(self) -> Machine:
+        """LLVM's target machine."""
+        return Machine(TRIPLE, self.arch, self.features, LEVEL)
+
+
+def optimize(text: str, target: AMDGPUTarget, comment: str = "") -> str:
+    """LLVM `text` optimized; a `comment` is prepended. BackendError with LLVM's message where it is malformed."""
+    if isinstance(text, UserText):
+        request = {**asdict(target), "stage": "llir"}
+        made: str = UserText(run_isolated(_WORKER, request, text, TIMEOUT).decode())
+    else:
+        made = _optimized(text, target)
+    made = f"; {comment}\n{made}" if comment else made
+    return UserText(made) if isinstance(text, UserText) else made
+
+
+def _optimized(text: str, target: AMDGPUTarget) -> str:
+    machine = target.machine()
+    module = read(text, machine)
+    dump("Before", module)
+    llvm = gpu_library()
+    options = llvm.create_pipeline_tuning_options(speed_level=0 if compilation.disable_llvm_opt else LEVEL)
+    options.slp_vectorization = options.loop_vectorization = options.loop_interleaving = False
+    builder = llvm.create_pass_builder(target_machine(machine), options)
+    run_passes(builder.getModulePassManager(), module, builder)
+    dump("After", module)
+    return str(module)
+
+
+def emit(llir: str, target: AMDGPUTarget, use_object: bool) -> bytes:
+    """The assembly text of optimized LLVM IR, or its object; BackendError where LLVM refuses it."""
+    if isinstance(llir, UserText):
+        return run_isolated(_WORKER, {**asdict(target), "stage": "object" if use_object else "amdgcn"}, llir, TIMEOUT)
+    module = read(llir, target.machine())
+    try:
+        made: bytes = target_machine(target.machine())._emit_to_memory(module, use_object=use_object)
+    except RuntimeError as error:
+        raise BackendError(f"LLVM could not emit code for {target.arch}: {error}") from None
+    return made
+
+
+def run_stage(request: dict[str, str], text: str) -> bytes:
+    """The answer of the worker process to one request of `optimize` or `emit`."""
+    target = AMDGPUTarget(request["arch"], request["features"])
+    if request["stage"] == "llir":
+        return _optimized(text, target).encode()
+    return emit(text, target, request["stage"] == "object")
