@@ -25,7 +25,7 @@ _narrow_floats = LazyModule(".narrow_floats", __package__)
 
 
 @lowers(arith.ExtSI, arith.ExtUI, arith.TruncI)
-def _integer_cast(e: FunctionContext, op: Any) -> None:
+def _integer_cast(e: FunctionContext, op: arith.ExtSI | arith.ExtUI | arith.TruncI) -> None:
     name, before, after = CASTS[type(op)], bit_width(op.in_.type), bit_width(op.out.type)
     if name == "trunc":
         elementwise(e, op, lambda a: e.op(f"trunc i{before} {a} to i{after}"))
