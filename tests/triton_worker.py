@@ -27,6 +27,7 @@ from triton.compiler.compiler import make_backend
 from triton.experimental.gluon import language as ttgl
 
 WARP_SIZES = {"cuda": 32, "hip": 64}
+NARROW = ("gfx10", "gfx11", "gfx12")  # AMD GPUs whose waves have 32 lanes
 SCRATCH = Path(tempfile.mkdtemp(prefix="triton-worker-"))
 PASS_ROOMS = [passes.common, passes.ttir, passes.ttgpuir]
 PASS_ROOMS += [libtriton.nvidia.passes.ttnvgpuir, libtriton.nvidia.passes.hopper, libtriton.nvidia.passes.nvws]
@@ -36,7 +37,9 @@ PASS_ROOMS += [libtriton.amd.passes.ttgpuir]
 def target_of(name: str) -> GPUTarget:
     """`cuda:90` or `hip:gfx942` as Triton's own value."""
     backend, arch = name.split(":")
-    return GPUTarget(backend, int(arch) if arch.isdigit() else arch, WARP_SIZES[backend])
+    return GPUTarget(
+        backend, int(arch) if arch.isdigit() else arch, 32 if arch.startswith(NARROW) else WARP_SIZES[backend]
+    )
 
 
 def context() -> Any:

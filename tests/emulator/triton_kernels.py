@@ -100,3 +100,51 @@ def attend(q_desc, k_desc, v_desc, out_ptr, COUNT, M: tl.constexpr, N: tl.conste
         peak = above
     at = tl.arange(0, M)[:, None] * D + tl.arange(0, D)[None, :]
     tl.store(out_ptr + at, total / weight[:, None])
+
+
+@triton.jit
+def layer_norm(x_ptr, out_ptr, weight_ptr, bias_ptr, columns, eps, BLOCK: tl.constexpr):
+    x_ptr += tl.program_id(0) * columns
+    total = tl.zeros([BLOCK], tl.float32)
+    for first in range(0, columns, BLOCK):
+        at = first + tl.arange(0, BLOCK)
+        total += tl.load(x_ptr + at, mask=at < columns, other=0.0).to(tl.float32)
+    mean = tl.sum(total, axis=0) / columns
+    total = tl.zeros([BLOCK], tl.float32)
+    for first in range(0, columns, BLOCK):
+        at = first + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + at, mask=at < columns, other=0.0).to(tl.float32)
+        total += tl.where(at < columns, (x - mean) * (x - mean), 0.0)
+    scale = 1 / tl.sqrt(tl.sum(total, axis=0) / columns + eps)
+    for first in range(0, columns, BLOCK):
+        at = first + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + at, mask=at < columns, other=0.0).to(tl.float32)
+        w, b = tl.load(weight_ptr + at, mask=at < columns), tl.load(bias_ptr + at, mask=at < columns)
+        tl.store(out_ptr + tl.program_id(0) * columns + at, (x - mean) * scale * w + b, mask=at < columns)
+
+
+@triton.jit
+def functions(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at)
+    tl.store(out_ptr + at, tl.exp(x))
+    tl.store(out_ptr + BLOCK + at, tl.log(x))
+    tl.store(out_ptr + 2 * BLOCK + at, tl.sqrt(x))
+    tl.store(out_ptr + 3 * BLOCK + at, tl.sin(x))
+    tl.store(out_ptr + 4 * BLOCK + at, 1 / x)
+    tl.store(out_ptr + 5 * BLOCK + at, tl.math.erf(x))
+    tl.store(out_ptr + 6 * BLOCK + at, tl.math.rsqrt(x))
+
+
+@triton.jit
+def sort(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.sort(tl.load(x_ptr + at)))
+
+
+@triton.jit
+def integer_division(x_ptr, y_ptr, out_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x, y = tl.load(x_ptr + at), tl.load(y_ptr + at)
+    tl.store(out_ptr + at, x // y)
+    tl.store(out_ptr + BLOCK + at, x % y)

@@ -47,8 +47,9 @@ from .errors import (
     UninitializedRead,
     UnknownInstruction,
 )
-from .launch import Report, launch
+from .launch import launch
 from .memory import Memory
+from .report import Report
 from .tensor_map import TensorMap, encode_tiled
 
 __all__ = [

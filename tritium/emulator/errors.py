@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..support.errors import TritiumError
 from ..support.files import source_line
 
-if TYPE_CHECKING:
-    from .ptx import Instruction
-
 __all__ = [
+    "AssemblyError",
     "AsynchronyError",
     "BarrierError",
     "DataRace",
@@ -21,6 +19,7 @@ __all__ = [
     "LaunchError",
     "MemoryAccessError",
     "MisalignedAccess",
+    "MissingWait",
     "OutOfBounds",
     "PTXError",
     "RunawayKernel",
@@ -28,6 +27,19 @@ __all__ = [
     "UninitializedRead",
     "UnknownInstruction",
 ]
+
+
+class Instruction(Protocol):
+    """What a message needs of an instruction of any language."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def loc(self) -> tuple[str, int, int] | None: ...
+    @property
+    def language(self) -> str: ...
 
 
 _LONGEST = 160  # characters of an instruction in a message: WGMMAs name hundreds of registers
@@ -45,6 +57,10 @@ class EmulationError(TritiumError):
 
 class PTXError(EmulationError):
     """The text is no PTX, or PTX of a form that the emulator does not read."""
+
+
+class AssemblyError(EmulationError):
+    """The text is no assembly of AMD GPUs, or of a form that the emulator does not read."""
 
 
 class UnknownInstruction(EmulationError):
@@ -95,6 +111,18 @@ class AsynchronyError(DataRace):
     """
 
 
+class MissingWait(EmulationError):
+    """A register is accessed while a memory operation that has not been waited for may still write it.
+
+    `other` is the memory operation.
+    """
+
+    def __init__(self, message: str, instruction: Instruction, other: Instruction) -> None:
+        self.other = other
+        super().__init__(message, instruction)
+        self.args = (f"{self.args[0]}\nthe memory operation:\n{place(other)}",)
+
+
 class Deadlock(EmulationError):
     """Every thread that has not exited waits at a barrier that cannot be released."""
 
@@ -133,9 +161,9 @@ class DeviceAssertion(EmulationError):
 
 
 def place(instruction: Instruction) -> str:
-    """The PTX line of an instruction, and its line in the source where the PTX names one."""
+    """The line of an instruction in its text, and its line in the source where the text names one."""
     text = instruction.text if len(instruction.text) <= _LONGEST else instruction.text[: _LONGEST - 1] + "…"
-    lines = [f"  PTX line {instruction.line}: {text}"]
+    lines = [f"  {instruction.language} line {instruction.line}: {text}"]
     if instruction.loc is not None:
         file, line, column = instruction.loc
         lines.append(f"  from {file}:{line}:{column}")

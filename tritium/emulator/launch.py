@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..support.dataclasses import dataclass, field
 from . import instructions  # registers them
+from .arguments import encode, triple
 from .errors import LaunchError
 from .global_races import GlobalRaces
 from .machine import Machine
@@ -19,9 +19,10 @@ from .memory import Memory
 from .parser import parse
 from .program import Program, build
 from .ptx import Immediate, Variable
+from .report import Report
 from .types import TYPES, Array
 
-__all__ = ["Report", "launch"]
+__all__ = ["launch"]
 
 #: Threads that run at once: enough to make NumPy's cost per call small.
 BATCH_THREADS = 8192
@@ -36,27 +37,6 @@ SHARED_LIMIT = 1 << 20
 assert instructions
 
 
-@dataclass
-class Report:
-    """What a launch did.
-
-    `instructions` counts instructions times threads, `barriers` the barriers of blocks that were passed. `prints` has
-    the text of every device print, in the order of execution.
-    """
-
-    kernel: str
-    blocks: int
-    threads: int
-    instructions: int = 0
-    barriers: int = 0
-    prints: list[str] = field(default_factory=list)
-
-    @property
-    def output(self) -> str:
-        """All that was printed."""
-        return "".join(self.prints)
-
-
 @functools.lru_cache(maxsize=64)
 def program_of(ptx: str, name: str | None) -> Program:
     return build(parse(ptx), name)
@@ -68,7 +48,7 @@ _machines: OrderedDict[tuple[Any, ...], Machine] = OrderedDict()
 def launch(
     ptx: str,
     grid: int | Sequence[int],
-    arguments: Sequence[Any] | bytes = (),
+    arguments: Sequence[object] | bytes = (),
     *,
     name: str | None = None,
     block: int | Sequence[int] | None = None,
@@ -172,14 +152,6 @@ def kept_bytes() -> int:
     return sum(machine.footprint for machine in _machines.values())
 
 
-def triple(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
-    numbers = [value] if isinstance(value, int) else [int(v) for v in value]
-    if not 1 <= len(numbers) <= 3 or any(n < 1 for n in numbers):
-        raise LaunchError(f"the {what} must be one to three positive numbers, not {value!r}")
-    x, y, z = (*numbers, 1, 1)[:3]
-    return x, y, z
-
-
 def block_of(program: Program, block: int | Sequence[int] | None) -> tuple[int, int, int]:
     """The shape of a block: asked for, or what the kernel requires."""
     required = program.kernel.directives.get("reqntid")
@@ -237,51 +209,11 @@ def parameter_bytes(program: Program, arguments: Sequence[Any] | bytes, memory: 
     out = bytearray(program.param_size)
     for number, parameter in enumerate(parameters):
         value = arguments[number] if number < len(arguments) else None
-        data = encode(value, parameter, f"argument {number} of {program.name}", memory)
+        name = f"argument {number} of {program.name}"
+        data = encode(value, parameter.size, parameter.pointer, name, memory, parameter.type)
         offset = program.symbols[parameter.name].offset
         out[offset : offset + parameter.size] = data
     return bytes(out)
-
-
-def encode(value: Any, parameter: Variable, name: str, memory: Memory) -> bytes:
-    """One argument as the bytes of its parameter."""
-    size = parameter.size
-    if isinstance(value, bytes):
-        if len(value) != size:
-            raise LaunchError(f"{name} has {size} bytes, not {len(value)}")
-        return value
-    offset = 0
-    if isinstance(value, tuple) and len(value) == 2:
-        value, offset = value
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()] if size != 8 or not parameter.pointer else value
-    if isinstance(value, np.ndarray):
-        if size != 8:
-            raise LaunchError(f"{name} has {size} bytes: it cannot be a pointer")
-        return (memory.place(value, name) + offset).to_bytes(8, "little")
-    if value is None:
-        return bytes(size)
-    return encode_number(value, parameter, name)
-
-
-def encode_number(value: Any, parameter: Variable, name: str) -> bytes:
-    size = parameter.size
-    if isinstance(value, np.generic) and value.dtype.itemsize == size:
-        return value.tobytes()
-    if isinstance(value, (float, np.floating)):
-        formats = {2: "<e", 4: "<f", 8: "<d"}
-        if size not in formats:
-            raise LaunchError(f"{name} has {size} bytes: it cannot be a number with a fraction")
-        return struct.pack(formats[size], float(value))
-    try:
-        number = int(value)
-    except (TypeError, ValueError):
-        raise LaunchError(f"{name}: {type(value).__name__} is neither an array nor a number") from None
-    if parameter.type in ("f32", "f64", "f16"):
-        return struct.pack({"f16": "<e", "f32": "<f", "f64": "<d"}[parameter.type], number)
-    if not -(1 << (size * 8 - 1)) <= number < 1 << (size * 8):
-        raise LaunchError(f"{name}: {number} does not fit into {size} bytes")
-    return (number & ((1 << (size * 8)) - 1)).to_bytes(size, "little")
 
 
 def set_parameters(machine: Machine, values: bytes) -> None:

@@ -93,6 +93,10 @@ class Instruction(NamedTuple):
     def name(self) -> str:
         return ".".join((self.opcode, *self.modifiers))
 
+    @property
+    def language(self) -> str:
+        return "PTX"
+
 
 class Variable(NamedTuple):
     """A variable or parameter of `count` elements (0: its size is given at the launch) in a state space.

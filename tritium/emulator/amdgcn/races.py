@@ -1,0 +1,129 @@
+"""Races in LDS: two waves of a workgroup access one location, one of them writes, and no barrier orders the two.
+
+Time is counted per workgroup in barriers. A location knows who last wrote and read it, and when. A wave executes its
+own accesses in order, so that only accesses of two waves between the same barriers race. A load from memory to LDS that
+has not been waited for when its wave reaches a barrier may arrive after it, and counts for the time after it, too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import DataRace
+from ..memory import Piece
+from ..types import Array
+from .assembly import Instruction
+from .shape import Shape
+
+__all__ = ["LdsRaces"]
+
+SEVERAL = -2
+
+
+class LdsRaces:
+    """The last accesses to each byte of the LDS of a batch."""
+
+    def __init__(self, shape: Shape, stride: int) -> None:
+        self.shape, self.stride = shape, stride
+        size = shape.workgroups * stride
+        self.write_time, self.read_time = np.empty(size, np.int32), np.empty(size, np.int32)
+        self.writer, self.reader = np.empty(size, np.int32), np.empty(size, np.int32)
+        self.write_at, self.read_at = np.empty(size, np.int32), np.empty(size, np.int32)
+        self.atomic = np.empty(size, bool)
+        self.time = np.zeros(shape.workgroups, np.int32)
+        self.instructions: list[Instruction] = []
+        self.numbers: dict[int, int] = {}
+        self.recent: dict[int, tuple[Array, Array, bool]] = {}
+
+    @property
+    def footprint(self) -> int:
+        return int(self.write_time.nbytes * 6 + self.atomic.nbytes)
+
+    def reset(self) -> None:
+        self.write_time[:] = self.read_time[:] = -1
+        self.atomic[:] = False
+        self.time[:] = 0
+        self.instructions.clear()
+        self.numbers.clear()
+        self.recent.clear()
+
+    def number(self, i: Instruction) -> int:
+        found = self.numbers.get(id(i))
+        if found is None:
+            found = self.numbers[id(i)] = len(self.instructions)
+            self.instructions.append(i)
+        return found
+
+    def spread(self, piece: Piece, size: int) -> tuple[Array, Array]:
+        """(bytes, the wave that accesses each)."""
+        places = (piece.at[:, None] + np.arange(size)).ravel()
+        return places, np.repeat(piece.lanes // self.shape.lanes, size)
+
+    def now(self, waves: Array) -> Array:
+        return self.time[self.shape.group_of_wave[waves]]
+
+    def read(self, i: Instruction, piece: Piece, size: int) -> None:
+        """Check and note reads."""
+        place, wave = self.spread(piece, size)
+        now = self.now(wave)
+        unseen = (self.write_time[place] >= now) & (self.writer[place] != wave)
+        if unseen.any():
+            n = int(np.argmax(unseen))
+            self.report(i, "reads", "written by", int(place[n]), int(wave[n]), self.writer, self.write_at)
+        another = (self.read_time[place] >= now) & (self.reader[place] != wave)
+        self.read_time[place] = now
+        self.reader[place] = wave
+        self.reader[place[another | (self.reader[place] != wave)]] = SEVERAL
+        self.read_at[place] = self.number(i)
+        self.recent[id(i)] = (place, wave, False)
+
+    def write(self, i: Instruction, piece: Piece, size: int, same: Array, atomic: bool = False) -> None:
+        """Check and note writes, before they are made; those that do not change a value (`same`) race with no write."""
+        place, wave = self.spread(piece, size)
+        now = self.now(wave)
+        unseen = (self.write_time[place] >= now) & (self.writer[place] != wave) & ~np.repeat(same, size)
+        if atomic:
+            unseen &= ~self.atomic[place]
+        if unseen.any():
+            n = int(np.argmax(unseen))
+            self.report(i, "writes", "written by", int(place[n]), int(wave[n]), self.writer, self.write_at)
+        unseen = (self.read_time[place] >= now) & (self.reader[place] != wave)
+        if unseen.any():
+            n = int(np.argmax(unseen))
+            self.report(i, "writes", "read by", int(place[n]), int(wave[n]), self.reader, self.read_at)
+        self.write_time[place] = now
+        self.writer[place] = wave
+        self.atomic[place] = atomic
+        self.write_at[place] = self.number(i)
+        self.recent[id(i)] = (place, wave, True)
+
+    def collided(self, i: Instruction, piece: Piece, size: int, lost: Array) -> None:
+        """After a write: report two waves that wrote different values to one location by this instruction."""
+        for n in np.nonzero(lost)[0]:
+            wave = int(piece.lanes[n]) // self.shape.lanes
+            place = piece.at[n] + np.arange(size)
+            other = place[self.writer[place] != wave]
+            if other.size:
+                self.report(i, "writes", "written by", int(other[0]), wave, self.writer, self.write_at)
+
+    def carry_over(self, i: Instruction, waves: Array) -> None:
+        """Some waves reach a barrier while their last loads to LDS by an instruction may be in flight."""
+        found = self.recent.get(id(i))
+        if found is None:
+            return
+        place, wave, write = found
+        mine = np.isin(wave, waves)
+        place, wave = place[mine], wave[mine]
+        owner, time = (self.writer, self.write_time) if write else (self.reader, self.read_time)
+        kept = owner[place] == wave
+        time[place[kept]] = self.now(wave[kept]) + 1
+
+    def report(self, i: Instruction, doing: str, done: str, place: int, wave: int, owner: Array, at: Array) -> None:
+        other = int(owner[place])
+        by = self.instructions[int(at[place])]
+        group = self.shape.group_of_wave[wave]
+        who = "several waves" if other == SEVERAL else f"wave {other % self.shape.waves_per_group}"
+        waited = (self.write_time if owner is self.writer else self.read_time)[place] > self.time[group]
+        how = "which had not been waited for at the last barrier" if waited else "no barrier orders the two"
+        text = f"{self.shape.name}: race in LDS at byte {place % self.stride}: {self.shape.where(wave)} {doing} "
+        raise DataRace(f"{text}what was {done} {who}; {how}", i, by)
