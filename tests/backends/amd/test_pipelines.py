@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tritium.dialects.all  # noqa: F401
-from tritium.backends.amd.pipelines import LOWERING, default_ttgir_pipeline
+from tests.transforms.ttgir.test_kernels import outcome
+from tritium.backends.amd import HIPOptions
+from tritium.backends.amd.pipelines import LOWERING, default_ttgir_pipeline, ttgir_pipeline
 from tritium.dialects.ttg_context import target_of, threads_per_warp
+from tritium.interpreter.evaluator import run
 from tritium.ir import parse_module, run_pipeline, verify
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "triton-3.9"
@@ -23,3 +27,30 @@ def test_pipeline_gives_layouts_for_the_warp_size(name: str, arch: str, threads:
     assert threads_per_warp(module) == threads
     assert target_of(module) == f"hip:{arch}"
     assert "ttg.shared" in module.attributes
+
+
+@pytest.mark.parametrize(("arch", "num_stages"), [("gfx942", 2), ("gfx942", 3), ("gfx1100", 2)])
+@pytest.mark.parametrize("name", ["matmul.matmul_kernel.fp16-leaky_relu", "attention.attention_forward.forward-causal"])
+def test_kernels_with_dots_compute_the_same(name: str, arch: str, num_stages: int) -> None:
+    module = parse_module((CORPUS / f"{name}.sm90.ttir.mlir").read_text())
+    before = outcome(module, name)
+    options = HIPOptions(arch=arch, num_stages=num_stages)
+    run_pipeline(module, [*ttgir_pipeline(options), *LOWERING], verifier=verify)
+    for a, b in zip(before, outcome(module, name)):
+        np.testing.assert_allclose(a.astype(np.float64), b.astype(np.float64), rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("num_stages", [2, 3, 4])
+@pytest.mark.parametrize("depth", [0, 40, 64, 128, 200])
+def test_pipelined_loops_run_as_often_as_before(depth: int, num_stages: int) -> None:
+    """Including no iteration, fewer than there are stages, and a part of one."""
+    name = "matmul.matmul_kernel.fp16-leaky_relu"
+    module = parse_module((CORPUS / f"{name}.sm90.ttir.mlir").read_text())
+    run_pipeline(module, ttgir_pipeline(HIPOptions(arch="gfx942", num_stages=num_stages)), verifier=verify)
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((128, depth), (depth, 128)))
+    c = np.full((128, 128), np.nan, np.float16)
+    run(module, 1, [a if depth else c, b if depth else c, c, 128, 128, depth, max(depth, 1), 128, 128])
+    exact = a.astype(np.float32) @ b.astype(np.float32)
+    np.testing.assert_allclose(c, np.where(exact >= 0, exact, 0.01 * exact), rtol=2e-3, atol=2e-3)
+    assert sum(op.name == "tt.dot" for op in module.walk()) == 2

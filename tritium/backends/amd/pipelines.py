@@ -7,7 +7,7 @@ conversion to LLVM IR. `LATER` lists the passes of that order that are not imple
 from __future__ import annotations
 
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
-from ...ir import IfLike, LoopLike, Operation, Pass, check_order
+from ...ir import IfLike, LoopLike, Operation, Pass, check_order, is_tensor_dot
 from ...ir.passes import has_any, has_interface, rows_from
 from ...transforms import ttgir
 from .options import HIPOptions
@@ -24,6 +24,21 @@ _layout, _memory, _mma, _pipeline = (
 def _flattens(module: Operation) -> bool:
     """Whether a loop requests to be fused with the loop nested in it."""
     return any("tt.flatten" in op.attributes or "ttg.always-fuse" in op.attributes for op in module.walk())
+
+
+def _has_dots_or_stages(module: Operation) -> bool:
+    """Whether there are dots, or loops with a requested number of stages."""
+    return any(is_tensor_dot(op) or "tt.num_stages" in op.attributes for op in module.walk())
+
+
+def _has_latencies(module: Operation) -> bool:
+    """Whether an operation has a latency, or a loop a schedule."""
+    return any("tt.latency" in op.attributes or "tt.scheduled_max_stage" in op.attributes for op in module.walk())
+
+
+def _has_schedule(module: Operation) -> bool:
+    """Whether a loop has a schedule."""
+    return any("tt.scheduled_max_stage" in op.attributes for op in module.walk())
 
 
 LOWERING = [
@@ -45,12 +60,15 @@ ORDER = [
     ("fuse-nested-loops", "licm", "operations of the outer loop may be invariant in the fused one"),
     ("remove-layout-conversions", "reduce-data-duplication", "it expands conversions that can no longer be removed"),
     ("reduce-data-duplication", "reorder-instructions", "its buffers are reordered as well"),
+    ("licm", "assign-latencies", "invariant loads need no pipelining"),
+    ("assign-latencies", "schedule-loops", "stages are assigned from latencies"),
+    ("schedule-loops", "amd-pipeline", "the schedule drives the expansion"),
+    ("amd-pipeline", "reduce-data-duplication", "operands that are not pipelined go through LDS as well"),
     ("symbol-dce", "cse", "dead functions are not optimized"),
     ("allocate-shared-memory", "insert-barriers", "hazards are between allocations that overlap"),
 ]
 
 LATER = {
-    "schedule-loops": "with pipeline, before the last remove-layout-conversions: prefetches global loads in registers",
     "in-thread-transpose": "after reduce-data-duplication: transposes operands in registers before they enter LDS",
     "block-pingpong": "after in-thread-transpose: alternates memory and MFMA phases of two waves of a SIMD",
     "canonicalize-pointers": "before convert-to-buffer-ops: splits pointers into a scalar base and offsets",
@@ -61,6 +79,7 @@ LATER = {
 
 def amd_ttgir_pipeline(options: HIPOptions) -> list[Pass]:
     """The passes from initial layouts to `ttgir` for these options."""
+    stages = {"num_stages": options.num_stages}
     return [
         _layout("coalesce", "Coalesce global memory accesses"),
         _mma("f32-dot-tc", "Split f32 dots according to their input precision", {"emu_tf32": False}, has_any("tt.dot")),
@@ -83,6 +102,10 @@ def amd_ttgir_pipeline(options: HIPOptions) -> list[Pass]:
         _general("canonicalize", "Bring loops into canonical form before hoisting"),
         _general("licm", "Hoist loop-invariant layout conversions", when=has_interface(LoopLike)),
         _general("canonicalize", "Simplify hoisted operations"),
+        _pipeline("assign-latencies", "Assign pipeline latencies to loads", stages, when=_has_dots_or_stages),
+        _pipeline("schedule-loops", "Assign a stage and a cluster to each op", when=_has_latencies),
+        _pipeline("amd-pipeline", "Prefetch global loads into registers", when=_has_schedule),
+        _general("canonicalize", "Simplify prologues"),
         _layout("remove-layout-conversions", "Remove conversions between the layouts chosen above"),
         _mma(
             "reduce-data-duplication",

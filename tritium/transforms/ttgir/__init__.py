@@ -24,6 +24,7 @@ SPELLINGS = [
     Spelling("prefetch", "TritonGPUPrefetch", ("tritongpu-prefetch",)),
     Spelling("amd-accelerate-matmul", "TritonAMDGPUAccelerateMatmul", ("tritonamdgpu-accelerate-matmul",)),
     Spelling("amd-optimize-epilogue", "TritonAMDGPUOptimizeEpilogue", ("tritonamdgpu-optimize-epilogue",)),
+    Spelling("amd-pipeline", "TritonAMDGPUPipeline", ("tritonamdgpu-pipeline",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(
         "allocate-global-scratch",

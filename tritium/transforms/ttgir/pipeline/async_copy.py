@@ -52,7 +52,7 @@ from .buffers import (
 from .schedule import Schedule
 from .staged_builder import StagedBuilder, first_use
 
-__all__ = ["AsyncLoad", "Ring", "lower_async_copy", "lower_loads"]
+__all__ = ["AsyncLoad", "Ring", "add_counters", "lower_async_copy", "lower_loads"]
 
 
 @dataclass(eq=False)
@@ -107,7 +107,7 @@ def lower_loads(
         load.buffers = allocate(loop, load.op.result.type, load.layout, load.copies)
         ring = rings.setdefault(load.copies, Ring())
         ring.with_phase |= load.is_tma
-    return _count(loop, rings), loads, rings
+    return add_counters(loop, rings), loads, rings
 
 
 # -- buffers ---------------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def _to_tensor(load: Any, loop: CountedLoop, schedule: Schedule) -> None:
 # -- counters -------------------------------------------------------------------------------------------------------
 
 
-def _count(loop: CountedLoop, rings: dict[int, Ring]) -> Any:
+def add_counters(loop: CountedLoop, rings: dict[int, Ring]) -> Any:
     """Add the counters of each ring to a loop; they are not scheduled yet."""
     before = Builder(loop.parent, loop, loop.loc)
     minus_one, zero, one = (constant_i32(before, n) for n in (-1, 0, 1))

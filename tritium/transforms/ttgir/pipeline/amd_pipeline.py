@@ -1,0 +1,127 @@
+"""amd-pipeline: Expand scheduled loops, with loads that stay in registers until LDS is free.
+
+    scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %p = %p0) {
+      %a = tt.load %p {loop.stage = 0, loop.cluster = 1}
+      %x = ttg.convert_layout %a
+      %r = tt.dot %x, …, %acc {loop.stage = 1, loop.cluster = 0}
+    } {tt.scheduled_max_stage = 1}
+
+    %buffer = ttg.local_alloc : () -> !ttg.memdesc<1x…>
+    %a0 = tt.load %p0, 0 < %n
+    ttg.local_store %a0, %buffer[0]                                                             iteration 0
+    scf.for %i = %c0 to %n - 1 step %c1 iter_args(…) {
+      %a = tt.load %p                                                                           iteration %i + 1
+      %x = ttg.local_load %buffer[0]
+      %r = tt.dot %x, …, %acc                                                                   iteration %i
+      ttg.local_store %a, %buffer[0]                                                            iteration %i + 1
+    }
+    %x = ttg.local_load %buffer[0]; tt.dot %x, …                                                the last iteration
+
+GPUs before gfx950 have no copies from global memory to LDS that are wide enough. So a load is issued at the beginning
+of the kernel, its result is in registers while the dots of earlier iterations execute, and it is stored to LDS at the
+end of the kernel, after the buffers have been read. There are as many buffers as stages between load and dot: one with
+two stages. Loads of addresses, and others that no dot uses, stay in registers.
+
+The schedule is that of `schedule-loops`; a loop whose schedule is invalid keeps its order. Of the last iteration the
+dots are peeled.
+"""
+
+from __future__ import annotations
+
+from ....dialects import ttg
+from ....dialects.ttg_memory import SwizzledShared
+from ....ir import CountedLoop, Operation, PlainLoad, TensorType, count, functions_of, may_change, pass_on
+from ....support.dataclasses import dataclass
+from ..loops import body_of, loops_of, top_level_users
+from ..memory.memdesc import read_buffer, single_buffer
+from .async_copy import Ring, add_counters
+from .buffers import allocate, constant_i32, operand_swizzle
+from .expander import expand
+from .schedule import MAX_STAGE, Cluster, Place, Schedule, drop_attributes
+from .staged_builder import StagedBuilder, first_use
+
+__all__ = ["amd_pipeline"]
+
+
+@pass_on("module", statistics={"loops pipelined": "loops with overlapping iterations"})
+def amd_pipeline(module: Operation) -> bool:
+    """Expand the loops that have a schedule, through registers and LDS."""
+    pipelined = 0
+    for func in functions_of(module):
+        for loop in loops_of(func):
+            if MAX_STAGE in loop.attributes and may_change("amd-pipeline", loop):
+                pipelined += _pipeline(loop)
+    drop_attributes(module.walk())
+    count("loops pipelined", pipelined)
+    return pipelined > 0
+
+
+@dataclass(eq=False)
+class _StagedLoad:
+    """A load whose result goes through one of `copies` buffers of LDS with this layout."""
+
+    op: Operation
+    layout: SwizzledShared
+    copies: int
+
+
+def _pipeline(loop: CountedLoop) -> bool:
+    schedule = Schedule.read(loop)
+    assert schedule is not None
+    loads: list[Operation] = [op for op in body_of(loop) if _is_ahead(loop, op, schedule)]
+    staged = [load for op in loads if (load := _staged(loop, op, schedule)) is not None]
+    first = schedule.new_cluster(0)
+    for op in loads:
+        place = Place(schedule[op].stage, first)
+        schedule.insert(op, *place)
+        schedule.insert_dependencies(op, place, carried=True)
+    rings: dict[int, Ring] = {load.copies: Ring() for load in staged if load.copies > 1}
+    if rings:
+        loop = add_counters(loop, rings)
+    last = schedule.new_cluster()
+    for load in staged:
+        _lower(loop, load, rings.get(load.copies), schedule, last)
+    schedule.schedule_dependencies(loop)
+    return expand(loop, schedule, peel_last=True) is not None
+
+
+def _is_ahead(loop: CountedLoop, op: Operation, schedule: Schedule) -> bool:
+    """Whether an operation is a load in an earlier stage than its uses."""
+    return isinstance(op, PlainLoad) and _distance(loop, op, schedule) > 0
+
+
+def _distance(loop: CountedLoop, op: Operation, schedule: Schedule) -> int:
+    """The number of stages from a load to its first use."""
+    users = [user for user in top_level_users(loop, op.results) if user in schedule]
+    if op not in schedule or not users:
+        return 0
+    return min(schedule[user].stage for user in users) - schedule[op].stage
+
+
+def _staged(loop: CountedLoop, op: Operation, schedule: Schedule) -> _StagedLoad | None:
+    """How a load goes through LDS; None where its result stays in registers, since no dot reads it."""
+    result = op.results[0]
+    if not isinstance(result.type, TensorType):
+        return None
+    allocated = [user for user in result.users if isinstance(user, ttg.LocalAlloc)]
+    layout = getattr(allocated[0].result.type, "encoding", None) if allocated else operand_swizzle(result)[0]
+    if not isinstance(layout, SwizzledShared):
+        return None
+    return _StagedLoad(op, layout, _distance(loop, op, schedule))
+
+
+def _lower(loop: CountedLoop, load: _StagedLoad, ring: Ring | None, schedule: Schedule, last: Cluster) -> None:
+    """Store the result of a load to LDS in the cluster `last`, and read it from there where it is used."""
+    op = load.op
+    result = op.results[0]
+    assert isinstance(result.type, TensorType)
+    buffers = allocate(loop, result.type, load.layout, load.copies)
+    use = schedule[first_use(loop, [op], schedule)]
+    b = StagedBuilder(schedule, op.next, Place(schedule[op].stage, last))
+    target = single_buffer(b, buffers, constant_i32(b, 0) if ring is None else ring.insert)
+    store = b.insert(ttg.LocalStore(result, target))
+    b.place = use
+    source = single_buffer(b, buffers, constant_i32(b, 0) if ring is None else ring.extract)
+    for gone in read_buffer(b, result, source):
+        schedule.places.pop(gone, None)
+    store.set_operands([result, target])
