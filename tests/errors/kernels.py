@@ -1,5 +1,5 @@
 """Kernels that cannot be compiled. `# error:` stands on the line at fault and holds a part of the message; `# hint:`
-on any line of the function holds a part of the hint."""
+on any line of the function holds a part of the hint, `# note:` a part of the note at that line."""
 
 # ruff: noqa: I001, F401, F841, F821, SIM105, PIE808
 import math
@@ -76,7 +76,7 @@ def global_list(p):
 @kernel("*i32, i32")
 def defined_in_one_branch(p, n):
     if n > 2:
-        x = 1
+        x = 1  # note: x is assigned here
     tl.store(p, x)  # error: x is not defined here: it is assigned in the if branch only
     # hint: assign x before the `if`
 
@@ -122,35 +122,35 @@ def unknown_method(p, n):
 
 @kernel("*i32, i32")
 def loop_carried_type(p, n):
-    x = 1.0
-    for i in range(n):  # error: Loop-carried variable x has initial type fp32 but is re-assigned to int32
-        x = n
+    x = 1.0  # note: x has type fp32 before the loop
+    for i in range(n):
+        x = n  # error: Loop-carried variable x has initial type fp32 but is re-assigned to int32
     tl.store(p, x)
 
 
 @kernel("*i32, i32")
 def loop_carried_none(p, n):
-    x = None
-    for i in range(n):  # error: Loop-carried variable x is None before the loop and changes inside it
-        x = n
+    x = None  # note: x is None before the loop
+    for i in range(n):
+        x = n  # error: Loop-carried variable x is None before the loop and changes inside it
     tl.store(p, x)
 
 
 @kernel("*i32, i32")
 def branch_types(p, n):
-    x = 1
-    if n > 2:  # error: Mismatched type for x between then block (fp32) and else block (int32)
-        x = 1.0
+    x = 1  # note: x has type int32 here
+    if n > 2:
+        x = 1.0  # error: Mismatched type for x between then block (fp32) and else block (int32)
     tl.store(p, x)
 
 
 @kernel("*i32, i32")
 def branch_types_of_a_new_name(p, n):
     if n > 2:
-        x = 1.0
+        x = 1.0  # note: x has type fp32 here
     else:
-        x = 1
-    tl.store(p, x)  # error: Mismatched type for x
+        x = 1  # error: Mismatched type for x
+    tl.store(p, x)  # note: x is read here
 
 
 @kernel("*i32, i32")
@@ -160,9 +160,9 @@ def ternary_types(p, n):
 
 @SourceFunction
 def returns_two_types(n):
-    if n > 2:  # error-of: mismatched_returns: Return type mismatch
+    if n > 2:
         return 1.0
-    return n
+    return n  # error-of: mismatched_returns: Return type mismatch
 
 
 @kernel("*i32, i32")
@@ -355,11 +355,12 @@ def f_string_of_run_time(p, n):
 
 @kernel("*i32, i32")
 def changes_type_before_break(p, n):
-    x = 0
+    x = 0  # note: x has type int32 here
     for i in range(n):
         if i > 3:
             break
-        x = x + 1.5  # error: Mismatched type for x between then block (fp32) and else block (int32)
+        x = x + 1.5  # error: Mismatched type for x: int32 before this assignment, fp32 after it
+    # hint: give x type fp32: `x = 0.0`, or give it type int32: `x = (x + 1.5).to(tl.int32)`
     tl.store(p, x)
 
 
@@ -368,8 +369,8 @@ def returns_from_a_loop(n):
     for i in range(n):
         if i > 3:
             return i
-        if i > 5:  # error-of: returns_other_types: Mismatched type for what is returned
-            return 1.5
+        if i > 5:
+            return 1.5  # error-of: returns_other_types: Mismatched type for what is returned
     return 0
 
 

@@ -46,6 +46,13 @@ def hints(fn):
     return [m[1] for line in block if (m := re.search(r"# hint: (.*)$", line))]
 
 
+def notes(fn):
+    """(line, text) of the notes that the comments of a function expect."""
+    tree = fn.parse()
+    lines = enumerate(fn.source.lines[tree.lineno - 1 : tree.end_lineno], tree.lineno)
+    return [(number, m[1]) for number, line in lines if (m := re.search(r"# note: (.*)$", line))]
+
+
 CASES = [pytest.param(*case, id=case[0].__name__) for case in KERNELS]
 
 
@@ -60,6 +67,8 @@ def test_error(fn, signature, constants):
     assert fn.source.lines[line - 1].strip() in text and "^" in text
     for hint in hints(fn):
         assert hint in (error.hint or ""), text
+    for number, note in notes(fn):
+        assert re.search(rf"{re.escape(fn.source.file)}:{number}:\d+: note: {re.escape(note)}", text), text
 
 
 @pytest.mark.parametrize("fn, signature, constants", CASES)

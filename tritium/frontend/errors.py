@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..support import Diagnostic, TritiumError
@@ -16,22 +17,33 @@ __all__ = [
     "CompilationError",
     "CompileTimeAssertionFailure",
     "LanguageError",
+    "Note",
     "UnsupportedLanguageConstruct",
     "cause_of_call",
     "triton_errors",
 ]
 
 
+Note = tuple[str, ast.AST]
+"""A message about another place in the function of an error."""
+
+
 class LanguageError(TritiumError):
     """A wrong use of the language, raised by library functions; the visitor adds the position in the source.
 
-    The message starts with the corresponding Python exception (`TypeError: …`) if there is one.
+    The message starts with the corresponding Python exception (`TypeError: …`) if there is one. `node` is the cause
+    where the raiser knows it; otherwise the error is at the statement or expression being compiled. `notes` are further
+    nodes of the same function, each with a message.
     """
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, hint: str | None = None, node: ast.AST | None = None, notes: Sequence[Note] = ()
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.node = node
+        self.notes = notes
 
 
 class UnsupportedUse(LanguageError):
@@ -91,7 +103,7 @@ class CompilationError(TritiumError):
     """A kernel cannot be compiled.
 
     `str(error)` has the position (file:line:column, 1-based), the message, the source with a caret, the call stack and
-    a hint. `frames`: the calls, outermost first.
+    a hint. `frames`: the calls, outermost first. `notes`: further places in the last of them, each with a message.
 
     Programs raise it with Triton's arguments, `CompilationError(src, node, message)`: the text of a function (None
     where there is none), and a syntax node whose lines count from the first of that text.
@@ -109,6 +121,7 @@ class CompilationError(TritiumError):
         self.error_message: str = message
         self.hint = hint
         self.frames: list[CallFrame] = list(frames)
+        self.notes: Sequence[Note] = ()
         self._node: ast.AST | None = failing
 
     @property
@@ -132,15 +145,10 @@ class CompilationError(TritiumError):
         if not self.frames:
             return Diagnostic(self.error_message, hint=hint)
         frame = self.frames[-1]
-        notes = []
+        notes = [_note(text, frame._replace(node=node)) for text, node in self.notes]
         calls = [(callee.name, caller) for caller, callee in zip(reversed(self.frames[:-1]), reversed(self.frames))]
         for (name, caller), times in Counter(calls).items():
-            line, column, length = _span(caller)
-            message = f"{name} is called from {caller.name}" + (f" ({times} times)" if times > 1 else "")
-            lines = caller.source.lines
-            notes.append(
-                Diagnostic(message, caller.source.file, line, column, lines, length=length, severity="note", context=0)
-            )
+            notes.append(_note(f"{name} is called from {caller.name}" + (f" ({times} times)" * (times > 1)), caller))
         line, column, length = _span(frame)
         first = frame.source.def_line
         lines = frame.source.lines[first - 1 :]
@@ -194,6 +202,12 @@ class UnsupportedLanguageConstruct(CompilationError):
 
 class CompileTimeAssertionFailure(CompilationError):
     """A failed `tl.static_assert`."""
+
+
+def _note(message: str, frame: CallFrame) -> Diagnostic:
+    line, column, length = _span(frame)
+    source = frame.source
+    return Diagnostic(message, source.file, line, column, source.lines, length=length, severity="note", context=0)
 
 
 def _span(frame: CallFrame) -> tuple[int, int, int]:

@@ -21,7 +21,7 @@ from ..dtypes import (
     uint64,
 )
 from ..tensor import tensor
-from .errors import type_error, value_error
+from .errors import dtype_spelling, type_error, value_error
 from .memory import boolean_mask, check_writable, choice
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _converted(sem: SemanticContext, val: Any, element: dtype, name: str) -> ten
     if element.is_int() and val.dtype.is_floating() and not isinstance(number, float):
         raise type_error(
             f"{name} through a pointer to {element} takes integers, not {val.dtype}",
-            f"convert the value: value.to(tl.{element.name})",
+            f"convert the value: value.to({dtype_spelling(element)})",
         )
     return sem.cast(val, element)
 

@@ -25,7 +25,7 @@ from ..dtypes import (
 )
 from ..tensor import tensor
 from ..tuples import tuple as tl_tuple
-from .errors import type_error, value_error
+from .errors import dtype_spelling, type_error, value_error
 from .memory import boolean_mask
 from .promotion import binary_operands
 from .shape import wrap_shape
@@ -165,13 +165,9 @@ def accumulate_into(sem: SemanticContext, acc: Any, result: Any, name: str) -> t
         kind = acc.type if acc.__class__ is tensor else type(acc).__name__
         raise type_error(
             f"the accumulator of {name} is {kind}, it must be {result}",
-            f"start it as tl.zeros({list(result.shape)}, dtype=tl.{_spelling(result.element_ty)})",
+            f"start it as tl.zeros({list(result.shape)}, dtype={dtype_spelling(result.element_ty)})",
         )
     return acc
-
-
-def _spelling(ty: dtype) -> str:
-    return repr(ty).removeprefix("triton.language.")
 
 
 def _precision(sem: SemanticContext, input_precision: Any) -> Any:

@@ -33,12 +33,17 @@ def _stored(visitor: Visitor, target: ast.Name, value: Any) -> Any:
     return value if target.id in visitor.declared else _runtime(visitor, value)
 
 
-def bind_target(visitor: Visitor, target: ast.AST, value: Any, plain: bool = False) -> None:
-    """Bind the names of an assignment target to `value`, unpacking tuples; `plain` assignment makes run-time values."""
+def bind_target(
+    visitor: Visitor, target: ast.AST, value: Any, plain: bool = False, node: ast.AST | None = None
+) -> None:
+    """Bind the names of an assignment target to `value`, unpacking tuples; `plain` assignment makes run-time values.
+
+    `node` is the statement of an assignment to one name.
+    """
     if isinstance(target, ast.Name):
         value = _stored(visitor, target, value) if plain else value
         set_hints(value, target.id)
-        visitor.env[target.id] = value
+        visitor.bind(target.id, value, node or target)
     elif isinstance(target, (ast.Tuple, ast.List)):
         _unpack(visitor, target, value, plain)
     elif isinstance(target, ast.Subscript):
@@ -87,7 +92,7 @@ def _assign(visitor: Visitor, node: ast.Assign) -> None:
     else:
         value = visitor.visit(node.value)
     for target in node.targets:
-        bind_target(visitor, target, value, True)
+        bind_target(visitor, target, value, True, node)
 
 
 @handles(ast.AnnAssign)
@@ -109,7 +114,7 @@ def _annotated(visitor: Visitor, node: ast.AnnAssign) -> None:
     # the annotation of a run-time value has no effect, as in Triton: published kernels have such annotations. A use
     # that needs a constant raises an error
     kept = isinstance(value, (constexpr, tl_tuple)) or value is None or has_handles(value)
-    visitor.env[name] = value if kept else constexpr(value)
+    visitor.bind(name, value if kept else constexpr(value), node)
 
 
 def _declare(visitor: Visitor, node: ast.AnnAssign) -> None:
@@ -151,5 +156,5 @@ def _augmented(visitor: Visitor, node: ast.AugAssign) -> None:
 @handles(ast.NamedExpr)
 def _walrus(visitor: Visitor, node: ast.NamedExpr) -> Any:
     value = _named_visit(visitor, node.target, node.value)
-    bind_target(visitor, node.target, value)
+    bind_target(visitor, node.target, value, node=node)
     return value

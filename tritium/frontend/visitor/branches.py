@@ -12,11 +12,12 @@ from typing import Any
 
 from ...dialects import scf
 from ...ir import Block, Region
+from ...support.lazy import LazyModule
 from ..errors import LanguageError
 from .core import Outcome, Visitor, handles
-from .names import assigned_names, display_name
+from .names import assigned_names
 from .operators import truth
-from .scope import Poisoned
+from .scope import Binding, Poisoned
 from .values import (
     NUMBERS,
     constexpr,
@@ -27,11 +28,12 @@ from .values import (
     rebuild,
     same_static,
     tl_tuple,
-    type_text,
     types_of,
 )
 
-__all__ = ["branch_block", "emit_if", "merge", "static_condition"]
+__all__ = ["branch_block", "emit_if", "merge", "same_type", "static_condition"]
+
+_types = LazyModule(".type_conflicts", __package__)
 
 _MISSING = object()
 
@@ -67,16 +69,17 @@ def _if(visitor: Visitor, node: ast.If) -> Outcome | None:
 
 
 def _plain_if(visitor: Visitor, node: ast.If, condition: Any) -> None:
-    builder, before = visitor.builder, visitor.env
+    builder, before, bound = visitor.builder, visitor.env, visitor.bound
     place = builder.block, builder.before
     loc = builder.loc
-    envs, blocks = [], []
+    envs, bindings, blocks = [], [], []
     for suite in (node.body, node.orelse):
-        visitor.env = dict(before)
+        visitor.env, visitor.bound = dict(before), dict(bound)
         blocks.append(branch_block(visitor, loc))
         visitor.run(suite)
         envs.append(visitor.env)
-    visitor.env = before
+        bindings.append(visitor.bound)
+    visitor.env, visitor.bound = before, {**bindings[1], **bindings[0]}
     then_env, else_env = envs
     merged: list[tuple[str, Any, Any]] = []
     for name in assigned_names(node):
@@ -85,19 +88,22 @@ def _plain_if(visitor: Visitor, node: ast.If, condition: Any) -> None:
             if a is not _MISSING:
                 before[name] = a
         elif a is _MISSING or b is _MISSING:
-            before[name] = _half_defined(name, a is not _MISSING)
+            before[name] = _half_defined(name, a is not _MISSING, bindings)
         elif a.__class__ is Poisoned or b.__class__ is Poisoned:
             before[name] = a if a.__class__ is Poisoned else b
         elif not has_handles(a) and not has_handles(b) and same_static(a, b):
             before[name] = a
         else:
-            a, b, problem = merge(visitor, name, a, b, blocks)
-            if problem is None:
+            a, b = merge(visitor, a, b, blocks)
+            if same_type(a, b):
                 merged.append((name, a, b))
-            elif before.get(name, _MISSING) is _MISSING:
-                before[name] = Poisoned(*problem)  # an error only where the name is read
-            else:
-                raise LanguageError(*problem)
+                continue
+            problem = _types.branches(
+                visitor, node, name, (a, b), [side.get(name) for side in bindings], bound.get(name)
+            )
+            if before.get(name, _MISSING) is not _MISSING:
+                raise problem
+            before[name] = Poisoned.of(problem)  # an error only where the name is read
     builder.block, builder.before = place
     builder.loc = loc
     results = emit_if(visitor, condition, blocks, [a for _, a, _ in merged], [b for _, _, b in merged])
@@ -107,18 +113,18 @@ def _plain_if(visitor: Visitor, node: ast.If, condition: Any) -> None:
         before[name] = value
 
 
-def _half_defined(name: str, in_then: bool) -> Poisoned:
+def _half_defined(name: str, in_then: bool, bindings: list[dict[str, Binding]]) -> Poisoned:
     branch = "if" if in_then else "else"
+    binding = bindings[not in_then].get(name)
     return Poisoned(
         f"NameError: {name} is not defined here: it is assigned in the {branch} branch only",
         f"assign {name} before the `if`, or in both branches",
+        [] if binding is None else [(f"{name} is assigned here", binding.node)],
     )
 
 
-def merge(
-    visitor: Visitor, name: str, a: Any, b: Any, blocks: list[Block], what: str = ""
-) -> tuple[Any, Any, tuple[str, str] | None]:
-    """Two values converted to one type at the ends of the two blocks; or the problem as (message, hint)."""
+def merge(visitor: Visitor, a: Any, b: Any, blocks: list[Block]) -> tuple[Any, Any]:
+    """Two values as run-time values where they can be, made at the ends of the two blocks."""
     builder = visitor.builder
     sides = []
     for value, block in zip((a, b), blocks):
@@ -126,12 +132,12 @@ def merge(
             builder.at_end(block)
             value = materialize(value, visitor.semantic)
         sides.append(value)
-    a, b = sides
-    if is_value(a) and is_value(b) and a.type == b.type:
-        return a, b, None
-    what = what or f"Mismatched type for {display_name(name)} between then block ({{}}) and else block ({{}})"
-    message = what.format(type_text(a), type_text(b))
-    return a, b, (message, "give both the same type, for example with .to(dtype), or another name")
+    return sides[0], sides[1]
+
+
+def same_type(a: Any, b: Any) -> bool:
+    """True for two run-time values of one type, which can merge into the result of an `scf.if`."""
+    return is_value(a) and is_value(b) and bool(a.type == b.type)
 
 
 def _needs_making(value: Any) -> bool:
@@ -172,10 +178,9 @@ def _conditional(visitor: Visitor, node: ast.IfExp) -> Any:
         values.append(visitor.visit(part))
     a, b = values
     if not (not has_handles(a) and not has_handles(b) and same_static(a, b)):
-        what = "Ternary expression with dynamic condition has inconsistent types {} and {}"
-        a, b, problem = merge(visitor, "", a, b, blocks, what)
-        if problem is not None:
-            raise LanguageError(problem[0], "give both values the same type, or use tl.where")
+        a, b = merge(visitor, a, b, blocks)
+        if not same_type(a, b):
+            raise _types.ternary(node, a, b)
     builder.block, builder.before = place
     builder.loc = loc
     if has_handles(a):
@@ -189,4 +194,4 @@ def _conditional(visitor: Visitor, node: ast.IfExp) -> Any:
 
 @handles(ast.Return)
 def _return(visitor: Visitor, node: ast.Return) -> Outcome:
-    return Outcome(None if node.value is None else visitor.visit(node.value))  # constants stay constants
+    return Outcome(None if node.value is None else visitor.visit(node.value), node)  # constants stay constants

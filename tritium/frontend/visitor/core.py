@@ -18,11 +18,12 @@ from ..errors import (
     CallFrame,
     CompilationError,
     LanguageError,
+    Note,
     UnsupportedLanguageConstruct,
     UnsupportedUse,
     cause_of_call,
 )
-from .scope import Poisoned, lookup
+from .scope import Binding, Poisoned, lookup
 
 if TYPE_CHECKING:
     from ...ir import Block
@@ -70,12 +71,13 @@ NAMES: dict[type[ast.AST], str] = {
 
 
 class Outcome:
-    """How a function ended: `value` is what it returns, None for nothing."""
+    """How a function ended: `value` is what it returns, None for nothing, at the statement `node`."""
 
-    __slots__ = ("value",)
+    __slots__ = ("node", "value")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, node: ast.AST | None = None) -> None:
         self.value = value
+        self.node = node
 
 
 class UnitContext(Protocol):
@@ -118,9 +120,10 @@ def handles(*kinds: type[ast.AST]) -> Callable[[Handler], Handler]:
 
 
 class Visitor:
-    """Compiles the body of one function. `env` maps local names to values."""
+    """Compiles the body of one function. `env` maps local names to values, `bound` to their assignments."""
 
     __slots__ = (
+        "bound",
         "builder",
         "callee",
         "constexpr_nodes",
@@ -138,6 +141,7 @@ class Visitor:
         self.unit = unit
         self.callee = callee
         self.env = env
+        self.bound: dict[str, Binding] = {}
         self.builder = unit.builder
         self.semantic = unit.semantic
         self.file = callee.source.shown_file
@@ -184,14 +188,25 @@ class Visitor:
 
     # -- names ------------------------------------------------------------------------------------------------
 
-    def lookup(self, name: str) -> Any:
-        """The value of a name: local, of an enclosing function, of the module, builtin. Raises LanguageError."""
+    def bind(self, name: str, value: object, node: ast.AST) -> None:
+        """Assign `value` to a local name; errors about the name's type point at `node`."""
+        kind = getattr(value, "type", value.__class__)
+        before = self.bound.get(name)
+        typed = before.typed if before is not None and before.kind == kind else node
+        self.bound[name] = Binding(node, typed, kind)
+        self.env[name] = value
+
+    def lookup(self, name: str, node: ast.AST | None = None) -> Any:
+        """The value of a name read at `node`: local, of an enclosing function, of the module, builtin.
+
+        Raises LanguageError.
+        """
         try:
             value = self.env[name]
         except KeyError:
             return lookup(self.callee, name, self.env, self.any_global)
         if value.__class__ is Poisoned:
-            raise LanguageError(value.message, value.hint)
+            raise value.read(name, node)
         return value
 
     def call_callee(self, fn: Any, args: list[Any], kwargs: dict[str, Any] | None = None) -> Any:
@@ -209,6 +224,12 @@ class Visitor:
             inside.pop()
         return frames
 
+    def located(self, error: CompilationError, notes: Sequence[Note]) -> CompilationError:
+        """`error` with notes about this function, unless it is one of the library that the user did not write."""
+        if error.frames[-1].source is self.callee.source:
+            error.notes = notes
+        return error
+
     def error(self, node: ast.AST, message: str, hint: str | None = None) -> CompilationError:
         """A compilation error at `node`."""
         return CompilationError(message, self.frames(node), hint)
@@ -217,7 +238,7 @@ class Visitor:
         """An error raised by a library function or an operator on constants, as an error at `node`."""
         if isinstance(e, LanguageError):
             kind = UnsupportedLanguageConstruct if isinstance(e, UnsupportedUse) else CompilationError
-            return kind(e.message, self.frames(node), e.hint)
+            return self.located(kind(e.message, self.frames(e.node or node), e.hint), e.notes)
         return CompilationError(f"{type(e).__name__}: {e}", self.frames(node), getattr(e, "hint", None))
 
     def unsupported(self, node: ast.AST, what: str | None = None, hint: str | None = None) -> CompilationError:

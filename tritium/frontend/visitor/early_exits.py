@@ -22,7 +22,7 @@ from ..desugar import (
 from ..errors import LanguageError
 from ..language import core
 from .assign import bind_target
-from .branches import branch_block, emit_if, merge, static_condition
+from .branches import branch_block, emit_if, merge, same_type, static_condition
 from .core import Outcome, Visitor, handles
 from .values import (
     constexpr,
@@ -40,6 +40,7 @@ __all__: list[str] = []
 
 _loops = LazyModule(".loops", __package__)
 _ranges = LazyModule(".ranges", __package__)
+_types = LazyModule(".type_conflicts", __package__)
 
 MAX_SHARED = 64  # run-time ifs per module that compile the statements after them in both branches
 
@@ -106,10 +107,11 @@ def _iteration_index(visitor: Visitor, node: IterationIndex) -> Any:
 
 
 class _Seen(BaseException):
-    """Raised at the first `return` of a trial compile; `value` has its type."""
+    """Raised at the first `return` of a trial compile, `node`; `value` has its type."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object, node: ast.AST) -> None:
         self.value = value
+        self.node = node
 
 
 _UNKNOWN = object()
@@ -119,21 +121,22 @@ _UNKNOWN = object()
 def _keep_result(visitor: Visitor, node: KeepResult) -> None:
     value = visitor.visit(node.value)
     if visitor.env.get(node.target.id) is _UNKNOWN:
-        raise _Seen(materialize(value, visitor.semantic))
-    visitor.env[node.target.id] = value
+        raise _Seen(materialize(value, visitor.semantic), node)
+    visitor.bind(node.target.id, value, node)
 
 
 @handles(PrepareResult)
 def _prepare_result(visitor: Visitor, node: PrepareResult) -> None:
     """Find the type of the result by a trial compile of the loop, then bind an undefined value of that type."""
-    found = _first_result(visitor, node)
+    found, at = _first_result(visitor, node)
     if has_handles(found):
         undefined = [visitor.builder.add(ub.Poison(result=h.type)) for h in flatten(found)]
         found = rebuild(found, undefined)
-    visitor.env[node.target.id] = found
+    visitor.bind(node.target.id, found, at)
 
 
-def _first_result(visitor: Visitor, node: PrepareResult) -> Any:
+def _first_result(visitor: Visitor, node: PrepareResult) -> tuple[Any, ast.AST]:
+    """What the first `return` in a loop returns, and where it is."""
     unit = visitor.unit.trial()
     env = {name: value for name, value in visitor.env.items() if is_value(value) and has_handles(value)}
     block = Block([t for value in env.values() for t in types_of(flatten(value))])
@@ -143,8 +146,8 @@ def _first_result(visitor: Visitor, node: PrepareResult) -> Any:
     try:
         inner.run(node.body)
     except _Seen as seen:
-        return seen.value
-    return None
+        return seen.value, seen.node
+    return None, node
 
 
 @handles(ReturningIf)
@@ -157,21 +160,21 @@ def _returning_if(visitor: Visitor, node: ReturningIf) -> Outcome | None:
         visitor.unit.shared += 1
         if visitor.unit.shared > MAX_SHARED:
             raise LanguageError("too many ifs that return on some of their paths only", "return from fewer places")
-    builder, before = visitor.builder, visitor.env
+    builder, before, bound = visitor.builder, visitor.env, visitor.bound
     place, loc = (builder.block, builder.before), builder.loc
-    blocks, values = [], []
+    blocks, values, nodes = [], [], []
     for suite in (node.body, node.orelse):
-        visitor.env = dict(before)
+        visitor.env, visitor.bound = dict(before), dict(bound)
         blocks.append(branch_block(visitor, loc))
         outcome = visitor.run(suite)
         values.append(None if outcome is None else outcome.value)
+        nodes.append(None if outcome is None else outcome.node)
     a, b = values
     if not (not has_handles(a) and not has_handles(b) and same_static(a, b)):
-        what = "Return type mismatch: {} on one path, {} on another"
-        a, b, problem = merge(visitor, "", a, b, blocks, what)
-        if problem is not None:
-            raise LanguageError(problem[0], "return values of one type on every path")
+        a, b = merge(visitor, a, b, blocks)
+        if not same_type(a, b):
+            raise _types.returns(visitor, (a, b), nodes)
     builder.block, builder.before = place
     builder.loc = loc
     results = emit_if(visitor, condition, blocks, [a] if has_handles(a) else [], [b] if has_handles(b) else [])
-    return Outcome(results[0] if results else a)
+    return Outcome(results[0] if results else a, nodes[0] or nodes[1])

@@ -35,7 +35,7 @@ def _constant(visitor: Visitor, node: ast.Constant) -> Any:
 
 @handles(ast.Name)
 def _name(visitor: Visitor, node: ast.Name) -> Any:
-    return visitor.lookup(node.id)
+    return visitor.lookup(node.id, node)
 
 
 @handles(ast.Tuple, ast.List)

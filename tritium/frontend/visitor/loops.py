@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...dialects import arith, scf
 from ...dialects.llvm_loops import LICM_OFF
 from ...ir import Attribute, Block, Operation, Region, Value
 from ...support import Location, NameLoc
+from ...support.lazy import LazyModule
 from ..definite_assignment import reads_before_assignment
 from ..errors import LanguageError
 from ..language import core
@@ -22,9 +24,9 @@ from .assign import bind_target
 from .branches import static_condition
 from .builtins import items_of
 from .core import Visitor, handles
-from .names import assigned_names, display_name, read_outside_loops, statements_after, statements_of
+from .names import assigned_names, read_outside_loops, statements_after, statements_of
 from .ranges import Bounds, bounds_of, last_value, loop_attributes
-from .scope import Poisoned
+from .scope import Binding, Poisoned
 from .values import (
     constexpr,
     flatten,
@@ -42,6 +44,8 @@ from .values import (
 
 __all__ = ["is_read_after", "iterator_of", "unrolled_items"]
 
+_types = LazyModule(".type_conflicts", __package__)
+
 MAX_UNROLL = 1 << 14  # iterations of an unrolled loop; more would take minutes to compile
 
 
@@ -51,10 +55,12 @@ class Carried:
     def __init__(self, visitor: Visitor, names: list[str]) -> None:
         self.names = names
         self.initial = [materialize(visitor.env[n], visitor.semantic) for n in names]
+        self.bound = visitor.bound  # of the names before the loop
         self.handles = [h for v in self.initial for h in flatten(v)]
 
     def enter(self, visitor: Visitor, block: Block) -> None:
         """Give `block` an argument for each handle and bind the names to them."""
+        visitor.bound = dict(visitor.bound)
         loc = visitor.builder.loc
         for name, value in zip(self.names, self.initial):
             handles, at = flatten(value), len(block.args)
@@ -75,13 +81,9 @@ class Carried:
         for name, before in zip(self.names, self.initial):
             after = materialize(visitor.env[name], visitor.semantic) if name in visitor.env else None
             if after.__class__ is Poisoned:
-                raise LanguageError(after.message, after.hint)
+                raise after.read(name)
             if after is None or not is_value(after) or before.type != after.type:
-                raise LanguageError(
-                    f"Loop-carried variable {display_name(name)} has initial type {type_text(before)} but is"
-                    f" re-assigned to {type_text(after)} in loop! Please make sure that the type stays consistent.",
-                    f"start {name} with the type it has in the loop, or cast it back with .to(dtype)",
-                )
+                raise _types.loop_carried(visitor, name, before, after, self.bound.get(name))
             out += flatten(after)
         return out
 
@@ -128,12 +130,14 @@ def _changed_constants(visitor: Visitor, node: ast.stmt, before: dict[str, Any],
     return changed
 
 
-def _carriable(name: str, value: Any) -> None:
-    if value is None or not is_value(value) or isinstance(unwrap(value), str):
-        raise LanguageError(
-            f"Loop-carried variable {display_name(name)} is {type_text(value)} before the loop and changes inside it",
-            f"start {name} with a value of the type it has in the loop",
-        )
+def _check_carried(
+    visitor: Visitor, names: Iterable[str], before: Mapping[str, object], bound: Mapping[str, Binding]
+) -> None:
+    """Raise for names that a loop changes and whose values before it are of no run-time type."""
+    for name in names:
+        value = before[name]
+        if value is None or not is_value(value) or isinstance(unwrap(value), str):
+            raise _types.not_carried(visitor, name, value, bound.get(name))
 
 
 def _forget_new(visitor: Visitor, before: dict[str, Any], targets: list[str]) -> None:
@@ -214,19 +218,18 @@ def _range_loop(visitor: Visitor, node: ast.For, iterator: Any) -> None:
     if not isinstance(node.target, ast.Name):
         raise LanguageError("TypeError: the variable of a range loop must be a plain name")
     bounds = bounds_of(visitor, iterator)
-    builder, before = visitor.builder, visitor.env
+    builder, before, bound = visitor.builder, visitor.env, visitor.bound
     place, loc = (builder.block, builder.before), builder.loc
     forced: set[str] = set()
     while True:
         builder.block, builder.before = place
-        visitor.env = dict(before)
+        visitor.env, visitor.bound = dict(before), bound
         carried = Carried(visitor, _candidates(visitor, node, forced, [node.target.id]))
         block = _loop_body(visitor, node, bounds, carried)
         changed = _changed_constants(visitor, node, before, [*carried.names, node.target.id])
         if not changed:
             break
-        for name in changed:
-            _carriable(name, before[name])
+        _check_carried(visitor, changed, before, bound)
         block.erase()
         forced |= changed
     yields = carried.leave(visitor)
@@ -325,12 +328,12 @@ def _drop_unchanged(block: Block, inits: list[Value], yields: list[Value]) -> tu
 
 @handles(ast.While)
 def _while(visitor: Visitor, node: ast.While) -> None:
-    builder, before = visitor.builder, visitor.env
+    builder, before, bound = visitor.builder, visitor.env, visitor.bound
     place, loc = (builder.block, builder.before), builder.loc
     forced: set[str] = set()
     while True:
         builder.block, builder.before = place
-        visitor.env = dict(before)
+        visitor.env, visitor.bound = dict(before), bound
         carried = Carried(visitor, _candidates(visitor, node, forced, []))
         head, tail = Block(), Block()
         carried.enter(visitor, head)
@@ -349,8 +352,7 @@ def _while(visitor: Visitor, node: ast.While) -> None:
         changed = _changed_constants(visitor, node, before, carried.names)
         if not changed:
             break
-        for name in changed:
-            _carriable(name, before[name])
+        _check_carried(visitor, changed, before, bound)
         tail.erase()
         head.erase()
         forced |= changed

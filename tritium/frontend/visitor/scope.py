@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ...support.lazy import LazyModule
 from ...support.settings import compilation
 from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_callee
-from ..errors import LanguageError
+from ..errors import LanguageError, Note
 from .builtins import BUILTINS
 from .values import constexpr, dtype, is_builtin, is_value, wrap
 
-__all__ = ["Poisoned", "lookup"]
+__all__ = ["Binding", "Poisoned", "lookup"]
 
 _difflib = LazyModule("difflib")
 
@@ -33,14 +34,42 @@ _ALLOWED = (
 )
 
 
+class Binding:
+    """An assignment to a local name: `node`, and `typed`, the assignment that gave the name its present type `kind`."""
+
+    __slots__ = ("kind", "node", "typed")
+
+    def __init__(self, node: ast.AST, typed: ast.AST, kind: object) -> None:
+        self.node = node
+        self.typed = typed
+        self.kind = kind
+
+
 class Poisoned:
-    """The value of a name that has no usable value; reading it raises LanguageError with `message`."""
+    """The value of a name that has no usable value; reading it raises `error`, a LanguageError.
 
-    __slots__ = ("hint", "message")
+    Where the error has a cause of its own, the read is a note.
+    """
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        self.message = message
-        self.hint = hint
+    __slots__ = ("error",)
+
+    def __init__(self, message: str, hint: str | None = None, notes: Sequence[Note] = ()) -> None:
+        self.error = LanguageError(message, hint, notes=notes)
+
+    @classmethod
+    def of(cls, error: LanguageError) -> Poisoned:
+        """A name whose assignments are the error."""
+        poisoned = cls("")
+        poisoned.error = error
+        return poisoned
+
+    def read(self, name: str, node: ast.AST | None = None) -> LanguageError:
+        """The error of reading the name at `node`."""
+        error = self.error
+        notes = error.notes
+        if error.node is not None and node is not None:
+            notes = [*notes, (f"{name} is read here", node)]
+        return LanguageError(error.message, error.hint, error.node, notes)
 
 
 def lookup(callee: SourceFunction, name: str, local: Iterable[str], any_global: bool) -> Any:

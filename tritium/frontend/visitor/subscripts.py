@@ -109,4 +109,4 @@ def update_element(visitor: Visitor, node: ast.AugAssign) -> None:
 def _bind(visitor: Visitor, target: ast.Subscript, value: Any) -> None:
     assert isinstance(target.value, ast.Name)
     set_hints(value, target.value.id)
-    visitor.env[target.value.id] = value
+    visitor.bind(target.value.id, value, target)
