@@ -19,7 +19,7 @@ class Case(NamedTuple):
     """A kernel `k` and what is said of it.
 
     `at` is the text at which the caret begins, `notes` those of the notes with a part of what they say. Each of `fixes`
-    begins with the line that a suggestion of the hint replaces.
+    is the text that a suggestion of the hint replaces: the part in ‹ › where it is longer, to occur only once.
     """
 
     body: str
@@ -73,8 +73,8 @@ def check(case: Case, folder: Path) -> str:
     assert case.hint in hint, text
     suggested = re.findall(r"`([^`]+)`", hint)
     assert len(suggested) == len(case.fixes), text
-    for old, new in zip(case.fixes, suggested):
-        _, newline, rest = old.partition("\n")  # `old` may go on, to be the only occurrence
-        assert source.count(old) == 1, old
-        compiled(case, source.replace(old, new + newline + rest), folder)
+    for fix, code in zip(case.fixes, suggested):
+        before, old, after = re.fullmatch(r"(?s)(.*)‹(.*)›(.*)", fix if "‹" in fix else f"‹{fix}›").groups()
+        assert source.count(before + old + after) == 1, fix
+        compiled(case, source.replace(before + old + after, before + code + after), folder)
     return text

@@ -45,7 +45,7 @@ tl.store(p, total)
         message="has initial type int32 but is re-assigned to fp32 in loop!",
         notes={"total = 0\n": "total has type int32 before the loop"},
         hint="start total with type fp32: `total = 0.0`, or keep type int32: `total = (total + 0.5).to(tl.int32)`",
-        fixes=("total = 0\n    f", "total = total + 0.5"),
+        fixes=("‹total = 0›\n    f", "total = total + 0.5"),
     ),
     "loop_changes_a_parameter": Case(
         """
@@ -120,7 +120,7 @@ tl.store(p, m)
         at="m = 0.5",
         message="Loop-carried variable m has initial type int32 but is re-assigned to fp32 in loop!",
         notes={"m = 0\n": "m has type int32 before the loop"},
-        fixes=("m = 0\n    for",),
+        fixes=("‹m = 0›\n    for",),
     ),
     "branch_of_a_new_name": Case(
         """
@@ -147,7 +147,7 @@ tl.store(p, y)
         at="y = n * 0.5",
         message="Mismatched type for y between then block (int32) and else block (fp32)",
         notes={"y = n\n": "y has type int32 here"},
-        fixes=("y = n\n    if", "y = n * 0.5"),
+        fixes=("‹y = n›\n    if", "y = n * 0.5"),
     ),
     "pointers_or_values": Case(
         """
@@ -167,7 +167,7 @@ tl.store(q, 1.0)
         at="return n * 1.5",
         message="Return type mismatch: int32 on one path, fp32 on another",
         notes={"return n\n": "int32 is returned here", "scaled(n))": "scaled is called from k"},
-        fixes=("return n\n", "return n * 1.5"),
+        fixes=("‹return n›\n", "return n * 1.5"),
         helpers="@jit\ndef scaled(n):\n    if n > 3:\n        return n\n    return n * 1.5\n",
     ),
     "returns_on_one_path": Case(

@@ -113,7 +113,9 @@ def _block(x: Any, name: str, sem: Any) -> tensor:
 def broadcast(input: Any, other: Any, _semantic: Any = None) -> tl_tuple:
     """Both broadcast by NumPy's rules."""
     return tl_tuple(
-        _semantic.broadcast_value(_block(input, "broadcast", _semantic), _block(other, "broadcast", _semantic))
+        _semantic.broadcast_value(
+            _block(input, "broadcast", _semantic), _block(other, "broadcast", _semantic), ("input", "other")
+        )
     )
 
 

@@ -155,13 +155,13 @@ class SemanticContext(Protocol):
     def permute(self, x: tensor, dims: Sequence[int]) -> tensor:
         """`x` with its dimensions in another order."""
 
-    def broadcast_to(self, x: tensor, shape: Sequence[int]) -> tensor:
+    def broadcast_to(self, x: tensor, shape: Sequence[int], roles: tuple[str, str] | None = ...) -> tensor:
         """`x` with its dimensions of size 1 repeated to `shape`."""
 
-    def broadcast_value(self, lhs: tensor, rhs: tensor) -> tuple[tensor, tensor]:
+    def broadcast_value(self, lhs: tensor, rhs: tensor, roles: tuple[str, str] = ...) -> tuple[tensor, tensor]:
         """Both values in one shape."""
 
-    def broadcast_tensors(self, *inputs: tensor) -> tuple[tensor, ...]:
+    def broadcast_tensors(self, *inputs: tensor, roles: Sequence[str] = ...) -> tuple[tensor, ...]:
         """All values in one shape."""
 
     def split(self, x: tensor) -> tuple[tensor, tensor]:

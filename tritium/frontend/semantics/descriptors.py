@@ -11,7 +11,7 @@ from ..constexpr import unwrap
 from ..dtypes import bfloat16, block_type, float16, float32, int16, int32, int64, uint32, uint64
 from ..tensor import tensor, tensor_descriptor
 from ..tuples import tuple as tl_tuple
-from .errors import type_error, value_error
+from .errors import OperandError, type_error, value_error
 from .memory import CACHE_LOAD, PADDING, cache_policy, choice, index_values
 
 if TYPE_CHECKING:
@@ -135,9 +135,11 @@ def descriptor_load(
 def _value_of_block(sem: SemanticContext, desc: Any, value: Any, what: str) -> tensor:
     value = sem.to_tensor(value)
     if value.type.shape != desc.block_type.shape:
-        raise value_error(
-            f"a block of shape {list(value.type.shape)} cannot be {what} through a descriptor of blocks"
-            f" {list(desc.block_type.shape)}"
+        have, want = list(value.type.shape), list(desc.block_type.shape)
+        raise OperandError(
+            f"ValueError: a block of shape {have} cannot be {what} through a descriptor of blocks {want}",
+            {"self": f"has block shape {want}", "value": f"has shape {have}"},
+            at="value",
         )
     return value
 

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..constexpr import unwrap
 from ..dtypes import int32
+from ..errors import LanguageError
 from ..tensor import tensor
-from .errors import type_error, value_error
+from .errors import OperandError, type_error, value_error
 from .promotion import scalar_constant
 from .subscripts import At, Keep, Lookup, Moving, Subscripts, Window, items_of, parsed
 
@@ -71,6 +72,9 @@ def _times(sem: SemanticContext, x: tensor, size: int) -> tensor:
     return sem.mul(x, scalar_constant(sem, size, int32), False)  # type: ignore[no-any-return]
 
 
+_ELEMENT = {"base": "is a pointer", "index": "", "value": ""}
+
+
 def _of_scalar(sem: SemanticContext, x: tensor, subscripts: Any) -> tensor:
     """s[None, :] and the like."""
     kept = 0
@@ -81,8 +85,10 @@ def _of_scalar(sem: SemanticContext, x: tensor, subscripts: Any) -> tensor:
         elif isinstance(one, slice) and one == slice(None):
             kept += 1
         else:
-            hint = "read memory by tl.load(p + i)" if x.dtype.is_ptr() else "a scalar has no elements"
-            raise value_error(f"too many indices for a scalar of type {x.type}", hint)
+            message = f"ValueError: too many indices for a scalar of type {x.type}"
+            if x.dtype.is_ptr():
+                raise OperandError(message, _ELEMENT, "read memory by `tl.load({base} + {index})`")
+            raise LanguageError(message, "a scalar has no elements")
     if kept > len(result.type.shape):
         raise value_error("too many indices for a block of shape []")
     return result
@@ -221,8 +227,10 @@ def updated(sem: SemanticContext, x: tensor, subscripts: Any, value: Any, operat
 def _parsed_for_writing(sem: SemanticContext, x: tensor, subscripts: Any) -> Subscripts:
     """The subscripts of an assignment to elements of `x`."""
     if not x.type.is_block():
-        hint = "write memory by tl.store(p + i, value)" if x.dtype.is_ptr() else "assign to the name itself"
-        raise value_error(f"assignment to an element of a scalar of type {x.type}", hint)
+        message = f"ValueError: assignment to an element of a scalar of type {x.type}"
+        if x.dtype.is_ptr():
+            raise OperandError(message, _ELEMENT, "write memory by `tl.store({base} + {index}, {value})`")
+        raise LanguageError(message, "assign to the name itself")
     wanted = parsed(sem, x, subscripts)
     if any(isinstance(one, Lookup) for one in wanted.dims):
         raise value_error(

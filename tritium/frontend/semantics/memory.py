@@ -10,7 +10,7 @@ from ..constexpr import unwrap
 from ..dtypes import block_type, int1, int8, int32, int64, pointer_type
 from ..tensor import tensor
 from ..tuples import tuple as tl_tuple
-from .errors import type_error, value_error
+from .errors import OperandError, type_error, value_error
 
 if TYPE_CHECKING:
     from .context import SemanticContext
@@ -20,6 +20,7 @@ __all__ = [
     "boolean_mask",
     "cache_policy",
     "check_writable",
+    "check_one_address",
     "choice",
     "index_values",
     "load",
@@ -80,7 +81,7 @@ def load(
     if _is_block_pointer(ptr):
         return _load_block(sem, ptr, mask, other, boundary_check, padding, attributes)
     if not ptr.dtype.is_ptr():
-        raise value_error(f"Unsupported ptr type {ptr.type} in `tl.load`", _pointer_hint(ptr))
+        raise _no_address("load", ptr)
     if mask is None and other is not None:
         raise value_error("`other` cannot be provided without `mask`")
     if padding or _has_checks(boundary_check):
@@ -92,10 +93,18 @@ def load(
     return _load_pointers(sem, ptr, mask, other, attributes)
 
 
-def _pointer_hint(ptr: tensor) -> str | None:
-    if ptr.dtype.is_int():
-        return "an integer address becomes a pointer by .to(tl.pointer_type(dtype)); is an argument not a tensor?"
-    return "a parameter that is passed a tensor is a pointer; add offsets: pointer + tl.arange(0, N)"
+def _no_address(name: str, ptr: tensor) -> OperandError:
+    """The error of an access at a number."""
+    if not ptr.dtype.is_int():
+        hint = "a parameter that is passed a tensor is a pointer; add offsets: pointer + tl.arange(0, N)"
+    elif ptr.dtype.int_bitwidth == 64:
+        hint = (
+            "a 64-bit address becomes a pointer by {pointer}.to(tl.pointer_type(dtype)); offsets are added to a pointer"
+        )
+    else:
+        hint = "add offsets to a parameter that is passed a tensor: pointer + {pointer}"
+    operands = {"pointer": f"has type {ptr.type}"}
+    return OperandError(f"ValueError: Unsupported ptr type {ptr.type} in `tl.{name}`", operands, hint, "pointer")
 
 
 def _no_pointer(name: str, ptr: Any) -> Exception:
@@ -103,31 +112,38 @@ def _no_pointer(name: str, ptr: Any) -> Exception:
     hint = None
     if isinstance(ptr, tl_tuple):
         hint = "a comma after a value makes it a tuple" if len(ptr) == 1 else "take one of its elements"
+    elif hasattr(ptr, "block_type"):
+        hint = f"call the descriptor's method: desc.{name}(offsets{', value' * (name == 'store')})"
     elif hasattr(ptr, "data_ptr"):
         hint = "the parameter of a tensor has no annotation tl.constexpr"
     return type_error(f"tl.{name} takes a pointer, got {type(ptr).__name__}", hint)
 
 
-def _one_address(name: str) -> Exception:
-    """The error of a block of values, or of a mask, for a scalar pointer."""
-    return value_error(
-        f"{name} argument cannot be block type if pointer argument is not a block",
-        "the pointer needs offsets, one for each element: pointer + tl.arange(0, N)",
-    )
+def check_one_address(**operands: tensor | None) -> None:
+    """Raise ValueError for a block of values, or a mask, at a pointer that is one address."""
+    for role, value in operands.items():
+        if value is None or not value.type.is_block():
+            continue
+        shape = list(value.type.shape)
+        offsets = f"`{{pointer}} + tl.arange(0, {shape[0]})`" if len(shape) == 1 else "one for each element"
+        raise OperandError(
+            f"ValueError: {role.capitalize()} argument cannot be block type if pointer argument is not a block",
+            {"pointer": "is one address", role: f"has shape {shape}"},
+            f"the pointer needs offsets: {offsets}",
+            "pointer",
+        )
 
 
 def _load_pointers(sem: SemanticContext, ptr: tensor, mask: Any, other: Any, attributes: dict[str, Any]) -> tensor:
     mask = None if mask is None else boolean_mask(sem, mask)
     other = None if other is None else sem.to_tensor(other)
     if not ptr.type.is_block():
-        for name, value in (("Mask", mask), ("Other", other)):
-            if value is not None and value.type.is_block():
-                raise _one_address(name)
+        check_one_address(mask=mask, other=other)
     else:
         if mask is not None:
-            ptr, mask = sem.broadcast_value(ptr, mask)
+            ptr, mask = sem.broadcast_value(ptr, mask, ("pointer", "mask"))
         if other is not None:
-            ptr, other = sem.broadcast_value(ptr, other)
+            ptr, other = sem.broadcast_value(ptr, other, ("pointer", "other"))
             if mask is not None:
                 ptr, mask = sem.broadcast_value(ptr, mask)
     ptr, element, is_bool = _storage(sem, ptr)
@@ -165,8 +181,11 @@ def boolean_mask(sem: SemanticContext, mask: Any) -> tensor:
     """A mask as a tensor. Raises ValueError unless its elements are booleans."""
     mask = sem.to_tensor(mask)
     if not mask.dtype.is_bool():
-        raise value_error(
-            f"Mask must have boolean scalar type, got {mask.dtype}", "make it a comparison, for example mask != 0"
+        raise OperandError(
+            f"ValueError: Mask must have boolean scalar type, got {mask.dtype}",
+            {"mask": f"has type {mask.type}"},
+            "compare it: `{mask} != 0`",
+            "mask",
         )
     return mask
 
@@ -191,7 +210,7 @@ def store(
         _store_block(sem, ptr, value, mask, boundary_check, attributes)
         return
     if not ptr.dtype.is_ptr():
-        raise value_error(f"Unsupported ptr type {ptr.type} in `tl.store`", _pointer_hint(ptr))
+        raise _no_address("store", ptr)
     check_writable(ptr)
     if _has_checks(boundary_check):
         raise value_error(
@@ -204,18 +223,27 @@ def store(
 
 def _store_pointers(sem: SemanticContext, ptr: tensor, value: tensor, mask: Any, attributes: dict[str, Any]) -> None:
     if not ptr.type.is_block():
-        for name, x in (("Value", value), ("Mask", mask)):
-            if x is not None and x.type.is_block():
-                raise _one_address(name)
+        check_one_address(value=value, mask=mask)
     else:
         before = ptr.type.shape
         if mask is None:
-            ptr, value = sem.broadcast_value(ptr, value)
+            ptr, value = sem.broadcast_value(ptr, value, ("pointer", "value"))
         else:
-            ptr, value, mask = sem.broadcast_tensors(ptr, value, mask)
+            ptr, value, mask = sem.broadcast_tensors(ptr, value, mask, roles=("pointer", "value", "mask"))
         if ptr.type.shape != before:
-            raise value_error(f"Expected pointer argument to have shape {list(ptr.type.shape)} but got {list(before)}")
+            raise OperandError(
+                f"ValueError: Expected pointer argument to have shape {list(ptr.type.shape)} but got {list(before)}",
+                {"pointer": f"has shape {list(before)}"},
+                at="pointer",
+            )
     ptr, element, _ = _storage(sem, ptr)
+    if value.dtype.is_ptr() and not element.is_ptr() and element.primitive_bitwidth != 64:
+        raise OperandError(
+            f"TypeError: cannot cast {value.type} to {ptr.type.with_element_ty(element)}",
+            {"value": "is a pointer"},
+            "store what is there: `tl.load({value})`",
+            "value",
+        )
     value = sem.cast(value, element)
     sem.builder.insert(tt.Store(ptr.handle, value.handle, None if mask is None else mask.handle, **attributes))
 

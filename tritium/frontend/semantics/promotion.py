@@ -98,7 +98,11 @@ def number_type(x: Any) -> dtype:
         if size == 0.0 or x != x or size == float("inf") or MIN_NORMAL_F32 <= size <= MAX_F32:
             return float32
         return float64
-    raise type_error(f"cannot convert {x!r} of type {type(x).__name__} to tensor")
+    text = repr(x)
+    shown = f"{text} of type " if len(text) <= 40 and "\n" not in text else "a value of Python type "
+    array = type(x).__module__.partition(".")[0] in ("numpy", "torch", "jax", "cupy")
+    hint = "kernels make blocks by tl.arange and tl.full; an array is an argument of the launch" if array else None
+    raise type_error(f"cannot convert {shown}{type(x).__name__} to tensor", hint)
 
 
 def scalar_constant(sem: SemanticContext, value: Any, ty: dtype) -> tensor:
@@ -156,22 +160,22 @@ def full(sem: SemanticContext, shape: Any, value: Operand, ty: dtype) -> tensor:
     return sem.splat(scalar, shape)
 
 
-def _check_pointer(a: dtype, b: dtype, allowed: bool) -> None:
-    if a.is_ptr():
-        if not allowed or (b.is_ptr() and a is not b) or b.is_floating():
-            raise IncompatibleTypes(a, b, _pointer_hint(b))
+def _check_pointer(a: dtype, b: dtype, allowed: bool, roles: tuple[str, str] = ("lhs", "rhs")) -> None:
+    """Raise for a pointer, of type `a`, that does not go with an operand of type `b`; `roles` are those of the two."""
+    if a.is_ptr() and (not allowed or (b.is_ptr() and a is not b) or b.is_floating()):
+        operands = {roles[0]: "is a pointer"}
+        types = (a, b) if roles[0] == "lhs" else (b, a)
+        raise IncompatibleTypes(*types, _pointer_hint(b, f"{{{roles[0]}}}", allowed), operands)
 
 
-def _pointer_hint(other: dtype) -> str:
-    """The hint for a pointer combined with `other`."""
+def _pointer_hint(other: dtype, pointer: str, allowed: bool) -> str:
+    """The hint for a pointer combined with `other`; `allowed` says that integers can be added to it."""
     if other.is_ptr():
-        return "compare or combine addresses as integers: x.to(tl.int64)"
+        return f"compare or combine addresses as integers: {pointer}.to(tl.int64)"
+    values = f"the values there are `tl.load({pointer})`"
     if other.is_floating():
-        return "a pointer takes integers as offsets (// divides these); the values there are tl.load(pointer + offsets)"
-    return (
-        "a pointer is an address, the values there are tl.load(pointer + offsets);"
-        " a number in a tensor is passed as number.item()"
-    )
+        return f"a pointer takes integers as offsets (// divides these); {values}" if allowed else values
+    return f"{values}; a number in a tensor is passed as number.item()"
 
 
 def binary_operands(
@@ -192,7 +196,7 @@ def binary_operands(
         a, b = lhs.dtype, rhs.dtype
         if a is not b or a.is_ptr() or div_or_mod:
             _check_pointer(a, b, lhs_pointer)
-            _check_pointer(b, a, rhs_pointer)
+            _check_pointer(b, a, rhs_pointer, ("rhs", "lhs"))
             if arithmetic and not a.is_ptr() and not b.is_ptr():
                 ty = computation_type(sem, a, False, b, False, div_or_mod)
                 lhs, rhs = sem.cast(lhs, ty), sem.cast(rhs, ty)

@@ -25,7 +25,7 @@ from ..dtypes import (
 )
 from ..tensor import tensor
 from ..tuples import tuple as tl_tuple
-from .errors import dtype_spelling, type_error, value_error
+from .errors import OperandError, dtype_spelling, type_error, value_error
 from .memory import boolean_mask
 from .promotion import binary_operands
 from .shape import wrap_shape
@@ -60,7 +60,7 @@ def where(sem: SemanticContext, condition: Operand, x: Operand, y: Operand) -> t
         x, y = sem.to_tensor(x), sem.to_tensor(y)
     x, y = binary_operands(sem, x, y, True, True)
     if condition.type.is_block():
-        condition, x = sem.broadcast_value(condition, x)
+        condition, x = sem.broadcast_value(condition, x, ("condition", "x"))
         x, y = sem.broadcast_value(x, y)
     elif x.type.is_block():
         condition = sem.splat(condition, x.type.shape)
@@ -107,32 +107,46 @@ def dot(
 
 
 def _check_dot_operands(a: Any, b: Any) -> None:
-    for side, x in (("lhs", a), ("rhs", b)):
+    for side, role, x in (("lhs", "input", a), ("rhs", "other", b)):
         if x.__class__ is not tensor or not x.type.is_block():
             kind = x.type if x.__class__ is tensor else type(x).__name__
             raise type_error(f"tl.dot takes blocks, the {side} is {kind}")
         if not x.dtype.is_fp8() and x.dtype not in OPERANDS:
             known = ", ".join(str(t) for t in OPERANDS if t is not uint8)
-            raise type_error(f"Unsupported {side} dtype {x.dtype}", f"cast it with .to(dtype): to {known} or an fp8")
+            raise OperandError(
+                f"TypeError: Unsupported {side} dtype {x.dtype}",
+                {role: f"has type {x.type}"},
+                f"cast it with .to(dtype): to {known} or an fp8",
+                role,
+            )
     if a.dtype is not b.dtype and not (a.dtype.is_fp8() and b.dtype.is_fp8()):
-        raise type_error(
-            f"Both operands must be same dtype. Got {a.dtype} and {b.dtype}", "cast one of them with .to(dtype)"
+        raise OperandError(
+            f"TypeError: Both operands must be same dtype. Got {a.dtype} and {b.dtype}",
+            {"input": f"has type {a.type}", "other": f"has type {b.type}"},
+            f"cast one of them: `{{other}}.to({dtype_spelling(a.dtype)})`",
         )
     if a.dtype is uint8:
         raise type_error("only int8 supported!", "cast the operands to tl.int8")
     x, y = a.type.shape, b.type.shape
     if len(x) != len(y) or len(x) < 2:
-        raise value_error(f"Both inputs must be either 2D or 3D; (lhs: {list(x)} vs rhs: {list(y)})")
+        summary = f"ValueError: Both inputs must be either 2D or 3D; (lhs: {list(x)} vs rhs: {list(y)})"
+        raise OperandError(summary, _shapes(x, y))
+    summary = (
+        f"ValueError: First input shape ({list(x)}) and second input shape {list(y)} are not compatible for matmul"
+    )
     if x[:-2] != y[:-2]:
-        raise value_error(
-            f"First input shape ({list(x)}) and second input shape {list(y)} are not compatible for matmul"
-            f" (the batches {list(x[:-2])} and {list(y[:-2])} must be equal)"
-        )
+        raise OperandError(f"{summary} (the batches {list(x[:-2])} and {list(y[:-2])} must be equal)", _shapes(x, y))
     if x[-1] != y[-2]:
-        raise value_error(
-            f"First input shape ({list(x)}) and second input shape {list(y)} are not compatible for matmul"
-            f" (second index of first shape ({x[-1]}) must be equal to first index of second shape ({y[-2]}))"
+        raise OperandError(
+            f"{summary} (second index of first shape ({x[-1]}) must be equal to first index of second shape ({y[-2]}))",
+            _shapes(x, y),
+            "transpose the second: `{other}.T`" if len(x) == 2 and x[-1] == y[-1] else None,
         )
+
+
+def _shapes(x: Sequence[int], y: Sequence[int]) -> dict[str, str]:
+    """What is said of the operands of a dot."""
+    return {"input": f"has shape {list(x)}", "other": f"has shape {list(y)}"}
 
 
 def _accumulator(operand: dtype, acc: Any, out_dtype: Any) -> dtype:
@@ -152,7 +166,13 @@ def _accumulator(operand: dtype, acc: Any, out_dtype: Any) -> dtype:
     if not isinstance(out_dtype, dtype):
         raise type_error(f"out_dtype must be a dtype, got {out_dtype!r}", "tl.float32, without quotes")
     if out_dtype not in (float16, float32):
-        raise type_error(f"tl.dot of {operand} cannot give {out_dtype}", "use out_dtype=tl.float32 and cast the result")
+        given = acc.__class__ is tensor and acc.dtype is out_dtype
+        raise OperandError(
+            f"TypeError: tl.dot of {operand} cannot give {out_dtype}",
+            {"acc": f"has type {acc.type}"} if given else {},
+            "start the accumulator with dtype=tl.float32" if given else "use out_dtype=tl.float32 and cast the result",
+            "acc",
+        )
     return float32 if operand in (float32, bfloat16) else out_dtype
 
 
@@ -163,9 +183,11 @@ def accumulate_into(sem: SemanticContext, acc: Any, result: Any, name: str) -> t
         return sem.full(result.shape, 0, result.element_ty)
     if acc.__class__ is not tensor or acc.type is not result:
         kind = acc.type if acc.__class__ is tensor else type(acc).__name__
-        raise type_error(
-            f"the accumulator of {name} is {kind}, it must be {result}",
-            f"start it as tl.zeros({list(result.shape)}, dtype={dtype_spelling(result.element_ty)})",
+        raise OperandError(
+            f"TypeError: the accumulator of {name} is {kind}, it must be {result}",
+            {"acc": f"is {kind}"},
+            f"start it as `tl.zeros({list(result.shape)}, dtype={dtype_spelling(result.element_ty)})`",
+            "acc",
         )
     return acc
 

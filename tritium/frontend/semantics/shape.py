@@ -9,7 +9,7 @@ from ...dialects import tt
 from ..constexpr import unwrap
 from ..dtypes import block_type, dtype, int32
 from ..tensor import tensor
-from .errors import type_error, value_error
+from .errors import OperandError, type_error, value_error
 
 if TYPE_CHECKING:
     from .context import SemanticContext
@@ -122,30 +122,52 @@ def permute(sem: SemanticContext, x: tensor, dims: Sequence[int]) -> tensor:
     return tensor(sem.builder.add(tt.Trans(x.handle, dims)), ty)
 
 
-def broadcast_to(sem: SemanticContext, x: tensor, shape: Sequence[int]) -> tensor:
-    """`x` with its dimensions of size 1 repeated to `shape`, which has its rank; scalars fill it."""
+def broadcast_to(sem: SemanticContext, x: tensor, shape: Sequence[int], roles: tuple[str, str] | None = None) -> tensor:
+    """`x` with its dimensions of size 1 repeated to `shape`, which has its rank; scalars fill it.
+
+    `roles` names `x`, and the operand that has the shape, in errors.
+    """
     if not x.type.is_block():
         return splat(sem, x, shape)
     have = x.type.shape
     if len(have) != len(shape):
-        raise value_error(
-            f"Cannot broadcast, rank mismatch: {list(have)}, {list(shape)}",
-            "add dimensions: x[None, :] or x[:, None]",
-        )
+        raise _not_broadcast(f"rank mismatch: {list(have)}, {list(shape)}", have, shape, roles)
     if tuple(shape) == have:
         return x
     for i, size in enumerate(have):
         if shape[i] != size and size != 1:
-            raise value_error(
-                f"Cannot broadcast, the expanded size of the tensor ({shape[i]}) must match the existing size ({size})"
-                f" at non-singleton dimension {i}: {list(have)}, {list(shape)}"
+            raise _not_broadcast(
+                f"the expanded size of the tensor ({shape[i]}) must match the existing size ({size})"
+                f" at non-singleton dimension {i}: {list(have)}, {list(shape)}",
+                have,
+                shape,
+                roles,
             )
     ty = block_type(x.dtype, shape)
     return tensor(sem.builder.add(tt.Broadcast(x.handle, result=ty.ir)), ty)
 
 
-def broadcast_value(sem: SemanticContext, lhs: tensor, rhs: tensor) -> tuple[tensor, tensor]:
-    """Both values broadcast by NumPy's rules."""
+def _not_broadcast(why: str, have: Sequence[int], shape: Sequence[int], roles: tuple[str, str] | None) -> OperandError:
+    what, like = roles or ("input", "")
+    operands = {what: f"has shape {list(have)}"}
+    if like:
+        operands[like] = f"has shape {list(shape)}"
+    return OperandError(f"ValueError: Cannot broadcast, {why}", operands, _axes_hint(what, have, shape), what)
+
+
+def _axes_hint(role: str, small: Sequence[int], large: Sequence[int]) -> str | None:
+    """The index that gives a block of one dimension the rank of `large`, in which it has the dimension of its size."""
+    if len(small) != 1 or len(large) == 1 or small[0] not in large[:-1]:
+        return None
+    axis = large.index(small[0])
+    index = ", ".join(":" if i == axis else "None" for i in range(len(large)))
+    return f"write `{{{role}}}[{index}]` for a dimension of size 1 that broadcasts"
+
+
+def broadcast_value(
+    sem: SemanticContext, lhs: tensor, rhs: tensor, roles: tuple[str, str] = ("lhs", "rhs")
+) -> tuple[tensor, tensor]:
+    """Both values broadcast by NumPy's rules; `roles` names them in errors."""
     a, b = lhs.type, rhs.type
     if not a.is_block() and not b.is_block():
         return lhs, rhs
@@ -162,23 +184,32 @@ def broadcast_value(sem: SemanticContext, lhs: tensor, rhs: tensor) -> tuple[ten
     shape = []
     for i, (left, right) in enumerate(zip(lhs.type.shape, rhs.type.shape)):
         if left not in (right, 1) and right != 1:
-            raise value_error(
-                f"Cannot make_shape_compatible: incompatible dimensions at index {i}: {left} and {right}"
-                f" (shapes {list(a.shape)} and {list(b.shape)})",
-                "dimensions must be equal, or one of them 1: x[:, None] and x[None, :] add one of 1",
-            )
+            raise _incompatible(f"index {i}: {left} and {right}", a.shape, b.shape, roles)
         shape.append(right if left == 1 else left)
     return broadcast_to(sem, lhs, shape), broadcast_to(sem, rhs, shape)
 
 
-def broadcast_tensors(sem: SemanticContext, *inputs: tensor) -> tuple[tensor, ...]:
-    """All values in one common shape."""
+def _incompatible(dimensions: str, a: Sequence[int], b: Sequence[int], roles: tuple[str, str]) -> OperandError:
+    """The error of two shapes that do not broadcast; the hint has the index that makes them fit, where there is one."""
+    first, second = roles
+    small, large, role = (a, b, first) if len(a) < len(b) else (b, a, second)
+    hint = _axes_hint(role, small, large)
+    if len(a) == len(b) == 1 and roles == ("lhs", "rhs"):
+        hint = "`{lhs}[:, None]` combines each element of one with each of the other"
+    shapes = {first: f"has shape {list(a)}", second: f"has shape {list(b)}"}
+    summary = f"ValueError: Cannot make_shape_compatible: incompatible dimensions at {dimensions}"
+    return OperandError(summary, shapes, hint, None if roles == ("lhs", "rhs") else second)
+
+
+def broadcast_tensors(sem: SemanticContext, *inputs: tensor, roles: Sequence[str] = ()) -> tuple[tensor, ...]:
+    """All values in one common shape; `roles` names them in errors."""
     if not inputs:
         return ()
     head, *tail = inputs
+    names = [(roles[0], role) for role in roles[1:]] or [("lhs", "rhs")] * len(tail)
     for _ in range(2):  # the first pass finds the common shape, the second broadcasts the earlier inputs to it
         for i, x in enumerate(tail):
-            head, tail[i] = broadcast_value(sem, head, x)
+            head, tail[i] = broadcast_value(sem, head, x, names[i])
     return (head, *tail)
 
 
@@ -203,7 +234,7 @@ def cat(sem: SemanticContext, lhs: tensor, rhs: tensor, can_reorder: bool, dim: 
 
 def join(sem: SemanticContext, lhs: tensor, rhs: tensor) -> tensor:
     """A block with a new last dimension of size 2: [..., 0] is `lhs`, [..., 1] is `rhs`."""
-    lhs, rhs = broadcast_value(sem, lhs, rhs)
+    lhs, rhs = broadcast_value(sem, lhs, rhs, ("a", "b"))
     if lhs.dtype is not rhs.dtype:
         raise type_error(f"tl.join takes two values of one dtype, got {lhs.dtype} and {rhs.dtype}")
     scalar = not lhs.type.is_block()

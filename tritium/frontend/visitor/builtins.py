@@ -49,6 +49,7 @@ def call_static(fn: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
 
 _RUN_TIME_FORM = {
     "int": "use x.to(tl.int32)",
+    "len": "use x.shape[0]",
     "float": "use x.to(tl.float32)",
     "bool": "use x != 0",
     "round": "use tl.floor(x + 0.5)",

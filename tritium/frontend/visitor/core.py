@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ...support import FileLineColLoc, NameLoc
 from ...support.errors import interrupts
-from ...support.lazy import load
+from ...support.lazy import LazyModule, load
 from ...support.recursion import too_deep_text
 from ..callee import LanguageFunction, SourceFunction
 from ..errors import (
@@ -23,6 +23,7 @@ from ..errors import (
     UnsupportedUse,
     cause_of_call,
 )
+from ..semantics.errors import OperandError
 from .scope import Binding, Poisoned, lookup
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["HANDLERS", "LATER", "Outcome", "UnitContext", "Visitor", "handles"]
 
 Handler = Callable[["Visitor", Any], Any]
+_names = LazyModule(".operand_names", __package__)
+
 HANDLERS: dict[type[ast.AST], Handler] = {}
 """The handler of each class of syntax nodes."""
 
@@ -238,7 +241,8 @@ class Visitor:
         """An error raised by a library function or an operator on constants, as an error at `node`."""
         if isinstance(e, LanguageError):
             kind = UnsupportedLanguageConstruct if isinstance(e, UnsupportedUse) else CompilationError
-            return self.located(kind(e.message, self.frames(e.node or node), e.hint), e.notes)
+            known: LanguageError = _names.named(self, node, e) if isinstance(e, OperandError) else e
+            return self.located(kind(known.message, self.frames(known.node or node), known.hint), known.notes)
         return CompilationError(f"{type(e).__name__}: {e}", self.frames(node), getattr(e, "hint", None))
 
     def unsupported(self, node: ast.AST, what: str | None = None, hint: str | None = None) -> CompilationError:
