@@ -107,7 +107,7 @@ class Page:
         if os.environ.get("TRITIUM_BLESS") and self.edits:
             text = self.text
             for start, end, new in reversed(self.edits):
-                text = text[:start] + new + text[end:]
+                text = text[:start] + new.replace(f"{self.folder}/", "…/") + text[end:]
             self.path.write_text(text)
         else:
             assert not self.wrong, "\n\n".join(self.wrong)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tritium.support import Diagnostic
+import os
+
+from tritium.support import UNKNOWN, CallSiteLoc, Diagnostic, FileLineColLoc, NameLoc
 
 SOURCE = ["@jit", "def kernel(x):", "", "\ty = x @ z", "    return y"]
 
@@ -47,3 +49,25 @@ def test_notes_then_hint():
         "      | ^",
         "hint: try this",
     ]
+
+
+def test_message_at_a_location_has_the_line_of_its_file(tmp_path):
+    path = str(tmp_path / "k.py")
+    (tmp_path / "k.py").write_text("def k(x):\n    return x + 1\n")
+    text = Diagnostic.at(NameLoc("y", FileLineColLoc(path, 2, 12)), "bad", "do this", context=0).render()
+    assert text == f"{path}:2:12: error: bad\n    2 |     return x + 1\n      |            ^\nhint: do this"
+    assert Diagnostic.at(UNKNOWN, "bad").render() == "error: bad"
+
+
+def test_message_at_an_inlined_location_has_notes_at_the_calls():
+    inner, call = FileLineColLoc("inner.py", 3, 5), FileLineColLoc("outer.py", 7, 9)
+    assert Diagnostic.at(CallSiteLoc(inner, call), "bad").render().splitlines() == [
+        "inner.py:3:5: error: bad",
+        "outer.py:7:9: note: called here",
+    ]
+
+
+def test_message_in_a_library_function_is_at_the_users_call():
+    inner, call = FileLineColLoc(f"tritium{os.sep}frontend{os.sep}x.py", 3, 5), FileLineColLoc("outer.py", 7, 9)
+    assert Diagnostic.at(NameLoc("s", CallSiteLoc(inner, call)), "bad").render() == "outer.py:7:9: error: bad"
+    assert Diagnostic.at(inner, "bad").render().startswith(f"tritium{os.sep}frontend")

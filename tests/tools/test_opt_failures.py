@@ -17,7 +17,7 @@ def test_a_pass_that_raises(opt, program, own, tmp_path):
     lines = err.split("\n")
     assert lines[0] == "error: pass crash failed on @f: ZeroDivisionError: division by zero"
     assert lines[1] == "  at: %c = arith.addi %a, %a : i32"
-    assert lines[2] == f'  from: "{program}":4:8'
+    assert lines[2] == f"  from: {program}:4:8"
     assert lines[3].endswith(str(crash))
     text = crash.read_text()
     assert 'pipeline: "builtin.module(crash,dce)"' in text

@@ -28,5 +28,7 @@ def finding_at(kind: str, file: str, line: int, message: str, hint: str) -> Find
 
 def finding_of(kind: str, op: Operation | Any, message: str, hint: str) -> Finding:
     """A finding about an operation."""
-    at = op.loc.file_position() if op is not None else None
-    return finding_at(kind, *(("", 0) if at is None else (at.file, at.line)), message, hint)
+    at = op.loc.user_position() if op is not None else None
+    if at is None:
+        return Finding(kind, "", "", message, hint)
+    return Finding(kind, at.text(folder=False), source_line(at.file, at.line), message, hint)

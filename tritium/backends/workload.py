@@ -321,8 +321,8 @@ class _Walk:
 
     def note(self, op: Operation, text: str) -> None:
         """Something that could not be counted."""
-        at = op.loc.file_position()
-        self.notes.append(f"{at.file.rpartition('/')[2]}:{at.line}: {text}" if at else text)
+        at = op.loc.user_position()
+        self.notes.append(f"{at.text(folder=False)}: {text}" if at else text)
 
     # -- loops and conditions -------------------------------------------------------------------------------------
 

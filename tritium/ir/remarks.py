@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ..support import Diagnostic
-from ..support.files import source_lines
 from ..support.lazy import LazyModule
 from ..support.settings import compilation
 from .operation import Operation
@@ -76,8 +75,4 @@ def _diagnostic(severity: str, op: Operation, message: str, kinds: list[str] | t
     if "stacktraces" in kinds:
         stack = "".join(_traceback.format_list(_traceback.extract_stack()[:-3]))
         notes.append(Diagnostic(f"told from\n{stack.rstrip()}", severity="note"))
-    place = op.loc.file_position()
-    if place is None:
-        return Diagnostic(message, notes=notes, severity=severity)
-    lines = source_lines(place.file)
-    return Diagnostic(message, place.file, place.line, place.column, lines, notes=notes, severity=severity, context=0)
+    return Diagnostic.at(op.loc, message, notes=notes, severity=severity, context=0)

@@ -31,7 +31,6 @@ from typing import Any, NamedTuple
 
 from ..support import Diagnostic, InternalError
 from ..support.errors import interrupts
-from ..support.files import source_lines
 from ..support.generated import code_of
 from ..support.recursion import with_deep_recursion
 from .attributes import DenseArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TypeAttr, UnitAttr
@@ -74,11 +73,7 @@ class Failure(NamedTuple):
         text = repr(self.op) if self.invariant == "V1" else print_op(self.op, regions=False)
         note = Diagnostic(text, severity="note")
         message = f"{self.invariant}: {self.message}"
-        place = self.op.loc.file_position()
-        if place is None:
-            return Diagnostic(message, notes=[note])
-        lines = source_lines(place.file)
-        return Diagnostic(message, place.file, place.line, place.column, lines, notes=[note], context=0)
+        return Diagnostic.at(self.op.loc, message, notes=[note], context=0)
 
 
 class VerificationError(InternalError, RuntimeError):

@@ -14,6 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .files import source_lines
+from .location import Location
+
 __all__ = ["Diagnostic"]
 
 CONTEXT_LINES = 2  # source lines shown above that of the error
@@ -69,6 +72,33 @@ class Diagnostic:
         self.length = length
         self.severity = severity
         self.context = context
+
+    @classmethod
+    def at(
+        cls,
+        location: Location,
+        message: str,
+        hint: str = "",
+        notes: Sequence[Diagnostic] = (),
+        *,
+        severity: str = "error",
+        context: int = CONTEXT_LINES,
+    ) -> Diagnostic:
+        """A message about an operation: at its innermost position in the user's files, with the lines of that file.
+
+        An error or a warning in an inlined function has notes at the calls.
+        """
+        place = location.user_position()
+        if place is None:
+            return cls(message, hint=hint, notes=notes, severity=severity)
+        if severity != "note":
+            callers = list(location.call_positions())
+            callers = callers[callers.index(place) + 1 :] if place in callers else callers
+            notes = [*notes, *(cls.at(at, "called here", severity="note", context=0) for at in callers)]
+        lines = source_lines(place.file)
+        return cls(
+            message, place.file, place.line, place.column, lines, hint, notes, severity=severity, context=context
+        )
 
     def position(self) -> str:
         """`file:line:column`, as far as it is known."""

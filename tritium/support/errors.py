@@ -6,7 +6,6 @@ import sys
 from typing import Any
 
 from .diagnostics import Diagnostic
-from .files import source_lines
 from .location import UNKNOWN
 
 __all__ = [
@@ -57,11 +56,8 @@ class UnsupportedOperation(TritiumError, RuntimeError):
         self.op_name: str = op.name
         self.loc = op.loc
         self.why = why
-        at = op.loc.file_position()
         text = f"{op.name} {why}"
-        if at is not None:
-            text = Diagnostic(text, at.file, at.line, at.column, source_lines(at.file)).render()
-        super().__init__(text)
+        super().__init__(Diagnostic.at(op.loc, text).render() if op.loc.file_position() else text)
 
 
 class TooManyOperations(UnsupportedOperation):

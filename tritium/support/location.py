@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .text import PLAIN, quote
@@ -46,6 +47,21 @@ class Location:
         """The innermost file position in this location, if there is one."""
         return None
 
+    def call_positions(self) -> Iterator[FileLineColLoc]:
+        """The positions of the calls through which an inlined location came, innermost first."""
+        yield from ()
+
+    def user_position(self) -> FileLineColLoc | None:
+        """The innermost position that is not in a library function of this package, as messages to users have it."""
+        inner = self.file_position()
+        if inner is None or not inner.file.startswith(_LIBRARY):
+            return inner
+        return next((at for at in self.call_positions() if not at.file.startswith(_LIBRARY)), inner)
+
+
+_LIBRARY = f"{__name__.partition('.')[0]}{os.sep}"
+"""The paths of this package's files in locations start with its name (`frontend.source.stable_path`)."""
+
 
 class UnknownLoc(Location):
     """`loc(unknown)`"""
@@ -77,6 +93,10 @@ class FileLineColLoc(Location):
 
     def file_position(self) -> FileLineColLoc | None:
         return self
+
+    def text(self, folder: bool = True) -> str:
+        """The position as every message has it: `file.py:3:7`; without its `folder`, as short tables have it."""
+        return f"{self.file if folder else os.path.basename(self.file)}:{self.line}:{self.column}"
 
 
 class FileRangeLoc(FileLineColLoc):
@@ -115,6 +135,9 @@ class NameLoc(Location):
     def file_position(self) -> FileLineColLoc | None:
         return self.child.file_position()
 
+    def call_positions(self) -> Iterator[FileLineColLoc]:
+        return self.child.call_positions()
+
 
 class CallSiteLoc(Location):
     """`loc(callsite(callee at caller))`: a position in a function inlined at `caller`."""
@@ -133,6 +156,13 @@ class CallSiteLoc(Location):
 
     def file_position(self) -> FileLineColLoc | None:
         return self.callee.file_position()
+
+    def call_positions(self) -> Iterator[FileLineColLoc]:
+        yield from self.callee.call_positions()
+        at = self.caller.file_position()
+        if at is not None:
+            yield at
+        yield from self.caller.call_positions()
 
 
 class FusedLoc(Location):
@@ -165,3 +195,7 @@ class FusedLoc(Location):
 
     def file_position(self) -> FileLineColLoc | None:
         return next((p for loc in self.locations if (p := loc.file_position())), None)
+
+    def call_positions(self) -> Iterator[FileLineColLoc]:
+        first = next((loc for loc in self.locations if loc.file_position()), None)
+        return iter(()) if first is None else first.call_positions()

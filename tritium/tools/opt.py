@@ -383,9 +383,8 @@ def _diagnostics_of(error: BaseException) -> list[Diagnostic]:
     if isinstance(error, PassError):
         if error.__cause__ is not None and isinstance(error.__cause__, VerificationError):
             return _diagnostics_of(error.__cause__)
-        place = error.operation.loc.file_position() if error.operation is not None else None
-        if place is not None:
-            return [Diagnostic(str(error), place.file, place.line, place.column)]
+        if error.operation is not None:
+            return [Diagnostic.at(error.operation.loc, str(error), context=0)]
     return [Diagnostic(str(error))]
 
 

@@ -114,10 +114,10 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     ("text", "kind", "place"),
     [
         ("(C7510) wgmma.mma_async instructions are serialized due to insufficient register resources", "serialized-wgmma",
-         "k.py:7"),
+         "k.py:7:3"),
         ("Potential Performance Loss: 'setmaxnreg' ignored to maintain minimum register requirements.", "ignored-setmaxnreg",
-         "k.py:2"),
-        ("something else", "other", "k.py:2"),
+         "k.py:2:1"),
+        ("something else", "other", "k.py:2:1"),
     ],
 )  # fmt: skip
 def test_remarks_of_the_assembler_have_a_line(text: str, kind: str, place: str) -> None:

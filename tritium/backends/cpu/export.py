@@ -72,15 +72,16 @@ def _check(metadata: Mapping[str, Any]) -> None:
         raise BackendError("guard_stores asks which arrays are read-only, which a C program does not say")
     for site in metadata.get("sites") or ():
         if site["kind"] == "print":
-            raise BackendError(f"{site['file']}:{site['line']}: device_print prints through Python, and none is there")
+            raise BackendError(f"{_position(site)}: device_print prints through Python, and none is there")
+
+
+def _position(site: Mapping[str, object]) -> str:
+    return f"{site['file']}:{site['line']}:{site['column']}"
 
 
 def site_messages(sites: Sequence[Mapping[str, Any]]) -> list[str]:
     """The messages of traps, by site."""
-    return [
-        f"{site['file']}:{site['line']}: {site['kind']}: {site['details'].get('message', '')}".rstrip(": ")
-        for site in sites
-    ]
+    return [f"{_position(site)}: {site['kind']}: {site['details'].get('message', '')}".rstrip(": ") for site in sites]
 
 
 def _state(sites: Sequence[Mapping[str, Any]]) -> str:

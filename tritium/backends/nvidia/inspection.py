@@ -201,8 +201,8 @@ def _placed(text: str) -> Operation:
 
 
 def _place(op: Operation) -> str:
-    at = op.loc.file_position()
-    return "" if at is None else f"{at.file.rpartition('/')[2]}:{at.line}"
+    at = op.loc.user_position()
+    return "" if at is None else at.text(folder=False)
 
 
 def _buffers(placed: Iterable[Any]) -> list[Buffer]:

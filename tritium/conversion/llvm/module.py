@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from ...support import CallSiteLoc, FileLineColLoc, Location, NameLoc
+from ...support import Location
 from ...support.dataclasses import dataclass, field
 
 __all__ = ["ModuleContext", "Site"]
@@ -50,20 +49,8 @@ class ModuleContext:
         """Number a place that can report; `details["callers"]` are the places it was inlined at, innermost first."""
         at = loc.file_position()
         file, line, column = (at.file, at.line, at.column) if at else ("", 0, 0)
-        callers = [[c.file, c.line, c.column] for c in _callers(loc)]
+        callers = [[c.file, c.line, c.column] for c in loc.call_positions()]
         if callers:
             details["callers"] = callers
         self.sites.append(Site(kind, file, line, column, details))
         return len(self.sites) - 1
-
-
-def _callers(loc: Location) -> Iterator[FileLineColLoc]:
-    """The positions of the calls through which an inlined location came, innermost first."""
-    if isinstance(loc, NameLoc):
-        yield from _callers(loc.child)
-    elif isinstance(loc, CallSiteLoc):
-        yield from _callers(loc.callee)
-        at = loc.caller.file_position()
-        if at is not None:
-            yield at
-        yield from _callers(loc.caller)

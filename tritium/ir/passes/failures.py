@@ -54,9 +54,9 @@ def pass_error(error: BaseException, p: Pass, where: str, reproducer: str) -> Pa
         lines = [f"pass {p} failed on {where}: {type(error).__name__}: {error}"]
     if op is not None:
         lines.append(f"  at: {text_of(op)}")
-        position = op.loc.file_position()
+        position = op.loc.user_position()
         if position is not None:
-            lines.append(f"  from: {position}")
+            lines.append(f"  from: {position.text()}")
     lines.append(f"  reproducer (tritium opt --run-reproducer): {reproducer}")
     failure: PassError | PassInterrupted
     failure = (PassInterrupted if interrupted else PassError)("\n".join(lines))
