@@ -30,7 +30,7 @@ from ..ir import (
 )
 from .dataflow import reachable
 
-__all__ = ["WrittenArguments", "written_arguments"]
+__all__ = ["WrittenArguments", "arguments_of", "written_arguments"]
 
 
 class WrittenArguments(NamedTuple):
@@ -72,7 +72,7 @@ def _written_by(function: Any, functions: dict[str, Any], known: dict[str, _Writ
     for op in () if function.is_declaration else function.walk():
         unconditional = op.parent is function.entry
         for address, certain in _written_addresses(op, functions, known):
-            found = {None} if address is None else _arguments_of(address)
+            found = {None} if address is None else arguments_of(address)
             written.possibly.update(found)
             if certain and unconditional and len(found) == 1:
                 written.always.update(arg for arg in found if arg is not None)
@@ -101,7 +101,7 @@ def _is_address(value: Value) -> bool:
     return isinstance(ty, TensorDescType) or isinstance(element_type(ty), tt.PointerType)
 
 
-def _arguments_of(address: Value) -> set[Value | None]:
+def arguments_of(address: Value) -> set[Value | None]:
     """The function's arguments that an address may come from, and None if it may come from anywhere."""
     found: set[Value | None] = set()
 

@@ -27,23 +27,25 @@ def stage_of(asm: Mapping[str, Any], name: str) -> Any:
 class OutOfResources(TritiumError):
     """The kernel needs more of something than the hardware has.
 
-    `required` and `limit` are numbers of what `name` says; `kernel` is the kernel's name, `place` where in its source
-    the most of it is asked for, where these are known.
+    `required` and `limit` are amounts of the resource `name`; `kernel` is the kernel's name, `place` notes on the
+    lines of its source that need the most, `hint` what to change, where these are known.
     """
 
-    def __init__(self, required: int, limit: int, name: str, kernel: str = "", place: str = "") -> None:
+    def __init__(self, required: int, limit: int, name: str, kernel: str = "", place: str = "", hint: str = "") -> None:
         self.required = required
         self.limit = limit
         self.name = name
         self.kernel = kernel
         self.place = place
-        super().__init__(
-            f"{f'kernel {kernel}: ' if kernel else ''}out of resource: {name}, Required: {required}, "
-            f"Hardware limit: {limit}. Reducing block sizes or `num_stages` may help.{place and chr(10)}{place}"
-        )
+        self.hint = hint
+        head = f"{f'kernel {kernel}: ' if kernel else ''}out of resource: {name}, Required: {required}, "
+        head += f"Hardware limit: {limit}."
+        if not hint:
+            head += " Reducing block sizes or `num_stages` may help."
+        super().__init__("\n".join(part for part in (head, place, hint and f"hint: {hint}") if part))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (type(self), (self.required, self.limit, self.name, self.kernel, self.place))
+        return (type(self), (self.required, self.limit, self.name, self.kernel, self.place, self.hint))
 
 
 class PTXASError(TritiumError):

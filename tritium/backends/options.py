@@ -81,7 +81,7 @@ def check_threads(num_warps: int, warp_size: int) -> None:
     """OutOfResources unless a program of so many warps fits a GPU."""
     if num_warps * warp_size > MAX_THREADS:
         most = MAX_THREADS // warp_size
-        raise OutOfResources(num_warps * warp_size, MAX_THREADS, "threads", place=f"num_warps={most} is the most")
+        raise OutOfResources(num_warps * warp_size, MAX_THREADS, "threads", hint=f"use num_warps={most} or fewer")
 
 
 def check_cuda_limits(options: Any) -> None:

@@ -151,7 +151,7 @@ def _options(src: Any, backend: BaseBackend, given: Mapping[str, Any]) -> Any:
     try:
         return backend.parse_options({**src.parse_options(), **given})
     except OutOfResources as error:
-        raise OutOfResources(error.required, error.limit, error.name, src.name, error.place) from None
+        raise OutOfResources(error.required, error.limit, error.name, src.name, error.place, error.hint) from None
     except OptionError as error:
         raise type(error)(f"kernel {src.name}: {error}") from None
 

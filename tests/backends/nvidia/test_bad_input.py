@@ -149,9 +149,10 @@ def test_pipelines_too_deep_for_shared_memory() -> None:
     text = str(caught.value)
     assert "kernel product: out of resource: shared memory, Required: 5" in text
     assert "Hardware limit: 232448" in text
-    for shape in ("16x128x64", "16x64x128"):
-        assert f"262144 bytes are a buffer of {shape} elements of f16" in text
-    assert "for at in range(0, k, K):" in text
+    for shape, argument in (("128x64", "a"), ("64x128", "b")):
+        assert f"262144 bytes: 16 stages of {shape} fp16, loaded from {argument}\n" in text
+    assert "total = tl.dot(a.load([0, at]), b.load([at, 0]), total)" in text
+    assert text.endswith("hint: each stage takes 32776 bytes: num_stages=7 fits; or use smaller blocks")
 
 
 def test_products_of_blocks_smaller_than_instructions() -> None:

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-from ...analysis.allocation import buffer_bytes
 from ...analysis.register_pressure import high_pressure_loop, warps_for_accumulators
 from ...analysis.tma import STAY, tensordesc_row
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
@@ -25,17 +24,15 @@ from ...conversion.ttg_to_llvm.module import ttg_to_llvm
 from ...conversion.ttg_to_llvm.nvidia.target import NVIDIATarget
 from ...dialects import builtin, tt
 from ...dialects.tt_types import TensorDescType
-from ...dialects.ttg_memory import MemDescType
 from ...dialects.ttg_switches import WITHOUT, is_on
 from ...ir import ArrayAttr, IntegerAttr, Operation, Pass, StringAttr, functions_of, i32
 from ...ir.passes import has_any, rows_from, run_pipeline
 from ...ir.remarks import remark
 from ...ir.verifier import verify
-from ...support import Diagnostic
 from ...support.cores import spare_cores
-from ...support.files import source_lines
 from ...support.lazy import LazyModule
 from ...support.patterns import pattern
+from ...support.quantities import counted
 from ...support.recording import recorded
 from ...support.settings import compilation, nvidia
 from ...transforms.ttgir.pipelines import LOWERING, nvidia_ttgir_pipeline
@@ -53,6 +50,7 @@ __all__ = ["PIPELINES", "Build", "make_ttgir", "make_ttir"]
 
 _general = rows_from("tritium.transforms")
 _driver_jit = LazyModule(".driver_jit", __package__)
+_shared_memory_report = LazyModule(".shared_memory_report", __package__)
 _spill_retry = LazyModule(".spill_retry", __package__)
 
 PIPELINES = {f"cuda:{c}": gpu_ttir_pipeline(CUDATarget(c).has_descriptors) for c in (80, 90)}
@@ -280,8 +278,9 @@ class Build:
         """OutOfResources where a CTA needs more shared memory than any GPU of this capability has."""
         limit = self.target.shared_memory
         if metadata["shared"] > limit:
-            place = _place_of_most(module)
-            raise OutOfResources(metadata["shared"], limit, "shared memory", metadata["name"], place)
+            raise _shared_memory_report.too_much_shared_memory(
+                module, metadata["shared"], limit, metadata["name"], self.options.num_stages
+            )
 
 
 def _release_of_assembler(capability: int) -> tuple[int, int] | None:
@@ -297,9 +296,9 @@ def _check_registers(each: int, metadata: dict[str, Any]) -> None:
     warps = metadata["num_warps"]
     most = register_limit(warps)
     if each > most:
-        hint = f"hint: threads of {warps} warps can have {most} registers, and maxnreg allows {each}: set maxnreg"
-        place = f"{hint} to {most} or less, or use fewer warps"
-        raise OutOfResources(each * warps * 32, REGISTERS, "registers", metadata["name"], place)
+        hint = f"threads of {counted(warps, 'warp')} can have {most} registers, and maxnreg allows {each}: set maxnreg"
+        hint += f" to {most} or less, or use fewer warps"
+        raise OutOfResources(each * warps * 32, REGISTERS, "registers", metadata["name"], hint=hint)
 
 
 _ENTRY = pattern(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)", re.M)
@@ -363,32 +362,3 @@ def _descriptors(module: Operation) -> list[dict[str, Any] | None]:
 def _integer(op: Operation, name: str) -> int:
     value = op.attributes.get(name)
     return value.value if isinstance(value, IntegerAttr) else 0
-
-
-def _place_of_most(module: Operation) -> str:
-    """The largest buffers and their source lines; without buffers, the op with the highest scratch allocation."""
-    users = [op for op in module.walk() if "allocation.offset" in op.attributes]
-    buffers = [(buffer_bytes(ty), ty, op) for op in users for ty in _buffers_of(op)]
-    if buffers:
-        largest = sorted(buffers, key=lambda row: -row[0])[:_LARGEST]
-        return "\n".join(_note(op, f"{size} bytes are a buffer of {_shown(ty)}") for size, ty, op in largest)
-    return _note(max(users, key=lambda op: _integer(op, "allocation.offset")), "used here") if users else ""
-
-
-_LARGEST = 2  # buffers that an error names: commonly the two operands of a dot
-
-
-def _buffers_of(op: Operation) -> list[MemDescType]:
-    return [result.type for result in op.results if isinstance(result.type, MemDescType)]
-
-
-def _shown(ty: MemDescType) -> str:
-    return f"{'x'.join(map(str, ty.shape))} elements of {ty.element}"
-
-
-def _note(op: Operation, text: str) -> str:
-    """The text with the source line of an operation, where that is known."""
-    at = op.loc.file_position()
-    if at is None:
-        return f"note: {text}"
-    return Diagnostic(text, at.file, at.line, at.column, source_lines(at.file), severity="note").render()
