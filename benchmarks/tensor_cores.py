@@ -1,12 +1,16 @@
 """Matrix products and attention on a GPU beside the same kernels compiled by Triton, and beside torch: TFLOP/s.
 
-    python benchmarks/tensor_cores.py [--only attention] [--rounds 30] [--tutorials FOLDER] [--without wgmma] [--json F]
+    python benchmarks/tensor_cores.py [--only attention] [--rounds 30] [--without wgmma] [--json F]
+    python benchmarks/tensor_cores.py --tutorials CLONE [--only t06] [--seconds 200] [--json F]
 
 One process. Each side compiles every configuration of a case (a list of its own, the same for both) and keeps its
 fastest; then they take turns, each launch behind a clearing of the level-2 cache, and what counts are medians. Inputs
 are random, outputs poisoned, and every result is compared with torch's before anything is timed. Kernels are those of
-`examples/`; with `--tutorials`, a folder with Triton's own tutorials, also theirs, unmodified but for the name of the
-package. `--without` compiles our side without a means of speed (`tritium.dialects.ttg_switches`).
+`examples/`. `--without` compiles our side without a means of speed (`tritium.dialects.ttg_switches`).
+
+With `--tutorials`, a clone of Triton's repository (or a folder with its python/tutorials), tutorials 02, 03, 05, 06, 08
+and 09 run instead: as published, through the drop-in and on the installed Triton by turns of processes, each autotuned
+over all its configurations (`tuned_tutorials.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from typing import Any
 
 import torch
 from gpu import cdiv, medians, module_of
-from tutorials import tutorial
+from tuned_tutorials import run_tutorials
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = ("matmul", "persistent_matmul", "grouped_matmul", "attention")
@@ -63,22 +67,14 @@ class Figure:
 class Side:
     """One compiler's kernels, of all files."""
 
-    def __init__(self, theirs: bool, tutorials: Path | None, extra: Configuration) -> None:
-        self.theirs, self.extra, self.tutorials = theirs, extra, tutorials
-        self._read: dict[str, Any] = {}
+    def __init__(self, theirs: bool, extra: Configuration) -> None:
+        self.theirs, self.extra = theirs, extra
         prefix = "theirs" if theirs else "ours"
         package = importlib.import_module("triton" if theirs else "tritium")
         package.set_allocator(lambda size, align, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
         for name in EXAMPLES:
             self.__dict__.update(vars(module_of(HERE.parent / "examples" / f"{name}.py", f"{prefix}_{name}", theirs)))
         self.__dict__.update(vars(module_of(HERE / "tensor_core_kernels.py", f"{prefix}_kernels", theirs)))
-
-    def of(self, number: str) -> Any:
-        """The module of a tutorial of Triton's: its functions, classes and settings, nothing run."""
-        if number not in self._read:
-            assert self.tutorials is not None
-            self._read[number] = tutorial(self.tutorials, number, self.theirs)
-        return self._read[number]
 
 
 def rand(*shape: int, dtype: torch.dtype) -> torch.Tensor:
@@ -243,16 +239,6 @@ def grouped() -> Iterator[Case]:
 BATCH, HEADS, ROWS = 4, 32, 4096
 
 
-def _gradients(causal: bool, *leaves: torch.Tensor, d_out: torch.Tensor) -> list[torch.Tensor]:
-    """The gradients of the first head, from the matrix of scores in float32."""
-    q, k, v = (x[:1, :1].detach().float().requires_grad_() for x in leaves)
-    scores = q @ k.mT * q.shape[-1] ** -0.5
-    if causal:
-        scores = scores.masked_fill(torch.ones(ROWS, ROWS, dtype=torch.bool, device="cuda").triu(1), float("-inf"))
-    (torch.softmax(scores, -1) @ v).backward(d_out[:1, :1].float())
-    return [x.grad for x in (q, k, v)]  # type: ignore[misc]
-
-
 def attention() -> Iterator[Case]:
     for depth, causal in itertools.product((64, 128), (False, True)):
         shape = (BATCH, HEADS, ROWS, depth)
@@ -282,49 +268,6 @@ def attention() -> Iterator[Case]:
             for (m, n, s, w), ws in itertools.product(blocks, (False, True))
         ]
         yield Case(f"attention forward {kind}", flops, forward, ways, check, reference)
-    yield from attention_of_tutorials()
-
-
-def attention_of_tutorials() -> Iterator[Case]:
-    for depth, causal, way in itertools.product((64, 128), (False, True), ("forward", "backward")):
-        q, k, v, d_out = (rand(BATCH, HEADS, ROWS, depth, dtype=torch.float16) for _ in range(4))
-        flops = 4.0 * BATCH * HEADS * ROWS * ROWS * depth * (0.5 if causal else 1)
-        kind = f"d{depth}{' causal' if causal else ''}"
-        leaves = [x.detach().requires_grad_() for x in (q, k, v)]
-        found: list[Any] = []
-
-        def forward(side: Side, q=q, k=k, v=v, causal=causal, found=found, **c: Any) -> None:
-            found[:] = [side.of("06").attention(q, k, v, causal, q.shape[-1] ** -0.5, c["warp_specialize"])]
-
-        def check(found=found, q=q, k=k, v=v, causal=causal) -> None:
-            expected = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
-            near(found[0], expected, 4e-3)
-
-        def backward(side: Side, leaves=leaves, causal=causal, found=found, d_out=d_out, **c: Any) -> None:
-            kept = side.__dict__.setdefault("_graphs", {})
-            if (id(leaves), causal) not in kept:
-                kept.clear()
-                kept[id(leaves), causal] = side.of("06").attention(*leaves, causal, leaves[0].shape[-1] ** -0.5, False)
-            found[:] = torch.autograd.grad(kept[id(leaves), causal], leaves, d_out, retain_graph=True)
-
-        def check_backward(found=found, leaves=leaves, causal=causal, d_out=d_out) -> None:
-            for gradient, expected in zip(found, _gradients(causal, *leaves, d_out=d_out)):
-                near(gradient[:1, :1], expected, 1e-2)
-
-        def torch_backward(leaves=leaves, causal=causal, d_out=d_out, kept=[]) -> None:  # noqa: B006
-            if not kept:
-                kept.append(torch.nn.functional.scaled_dot_product_attention(*leaves, is_causal=causal))
-            torch.autograd.grad(kept[0], leaves, d_out, retain_graph=True)
-
-        if way == "forward":
-            peer: Any = lambda q=q, k=k, v=v, causal=causal: torch.nn.functional.scaled_dot_product_attention(  # noqa: E731
-                q, k, v, is_causal=causal
-            )
-            ways = [{"warp_specialize": False}, {"warp_specialize": True}]
-            yield Case(f"tutorial attention forward {kind}", flops, forward, ways, check, peer)
-        else:
-            name = f"tutorial attention backward {kind}"
-            yield Case(name, 2.5 * flops, backward, [{}], check_backward, torch_backward)
 
 
 GROUPS = (products, persistent, grouped, attention)
@@ -396,18 +339,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="workloads whose name contains one of these, with commas")
     parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--tutorials", type=Path, help="a folder with Triton's tutorials")
+    parser.add_argument("--tutorials", type=Path, help="a clone of Triton: measure its tutorials instead, as published")
+    parser.add_argument("--jobs", type=int, default=16, help="processes that compile tutorials")
+    parser.add_argument("--seconds", type=float, default=3600, help="time limit of the tutorials")
     parser.add_argument("--without", default="", help="means of speed that our side does without")
     parser.add_argument("--sides", default="ours,triton")
     parser.add_argument("--first", type=int, default=0, help="try so many configurations only (all, if 0)")
     parser.add_argument("--json", type=Path, help="a file for the figures")
     chosen = parser.parse_args()
+    if chosen.tutorials:
+        return run_tutorials(chosen.tutorials, chosen.only, chosen.jobs, chosen.seconds, chosen.json)
     torch.manual_seed(0)
     extra = {"without": chosen.without} if chosen.without else {}
-    sides = {
-        name: Side(name == "triton", chosen.tutorials, {} if name == "triton" else extra)
-        for name in chosen.sides.split(",")
-    }
+    sides = {name: Side(name == "triton", {} if name == "triton" else extra) for name in chosen.sides.split(",")}
     cache = torch.empty(64 << 20, dtype=torch.int32, device="cuda")
     import triton
 
@@ -415,7 +359,7 @@ def main() -> int:
     figures = []
     for case in itertools.chain.from_iterable(group() for group in GROUPS):
         wanted = any(word in case.name for word in chosen.only.split(","))
-        if not wanted or (case.name.startswith("tutorial") and chosen.tutorials is None):
+        if not wanted:
             continue
         if chosen.first:
             case.configurations = case.configurations[: chosen.first]

@@ -1,0 +1,288 @@
+"""One compiler's process for `public_kernels.py`: prepares workloads, measures their kernels, compares their outputs.
+
+Reads one JSON command per line and answers each with one line. Under `python -m tritium run` this compiler is measured,
+otherwise the installed Triton. What the repositories print goes to stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib
+import importlib.util
+import json
+import os
+import statistics
+import sys
+import time
+import warnings
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+HERE = Path(__file__).resolve().parent
+
+#: Relative to the largest element of the other side's output: rounding of results and of sums of some thousand terms.
+TOLERANCE = {
+    torch.float64: 1e-9, torch.float32: 3e-3, torch.float16: 1e-2, torch.bfloat16: 3e-2,
+    torch.float8_e4m3fn: 0.13, torch.float8_e5m2: 0.26,
+}  # fmt: skip
+
+
+def _module(name: str, path: Path) -> Any:
+    """A module by path: files beside this one have the names of packages."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def quick_bench(call: Any, quantiles: Any = None, **_: Any) -> list[float]:
+    """Milliseconds of a launch for the autotuner: the median of 5 timed launches, the least and the greatest."""
+    times = []
+    for number in range(6):
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        call()
+        end.record()
+        torch.cuda.synchronize()
+        if number:
+            times.append(start.elapsed_time(end))
+    return [statistics.median(times), min(times), max(times)]
+
+
+class Tuning:
+    """What autotuners try: at most `most` configurations (0: all) and of those each `parts`-th from `part` on."""
+
+    most, part, parts = 0, 0, 1
+
+
+def limit_tuning(bench: Any) -> None:
+    """Let each autotuner try what `Tuning` says, evenly spaced, and time launches by `bench`."""
+    tuner = importlib.import_module("triton.runtime.autotuner").Autotuner
+    pruned, made = tuner.prune_configs, tuner.__init__
+
+    def prune_configs(self: Any, *args: Any, **keywords: Any) -> list[Any]:
+        left = list(pruned(self, *args, **keywords))
+        if 0 < Tuning.most < len(left):
+            left = left[:: -(-len(left) // Tuning.most)]
+        return left[Tuning.part :: Tuning.parts] or left[:1]
+
+    def __init__(self: Any, *args: Any, **keywords: Any) -> None:
+        made(self, *args, **keywords)
+        self._do_bench = bench
+
+    tuner.prune_configs, tuner.__init__ = prune_configs, __init__
+
+
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    """All tensors of nested results, in order."""
+    if isinstance(value, torch.Tensor):
+        return [value.detach()]
+    return [t for v in value for t in tensors_in(v)] if isinstance(value, (tuple, list)) else []
+
+
+def difference(ours: list[torch.Tensor], theirs: list[torch.Tensor]) -> str:
+    """Empty where all outputs agree within their type's tolerance, else the first that does not."""
+    if len(ours) != len(theirs):
+        return f"{len(ours)} outputs and {len(theirs)}"
+    for number, (a, b) in enumerate(zip(ours, theirs)):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return f"output {number}: {tuple(a.shape)} {a.dtype} and {tuple(b.shape)} {b.dtype}"
+        limit = TOLERANCE.get(a.dtype, 0.0)
+        wide = torch.float64 if a.dtype in (torch.float64, torch.int64) else torch.float32
+        a, b = a.to(wide), b.to(wide)
+        most = b[b.isfinite()].abs().max().item() if bool(b.isfinite().any()) else 0.0
+        same = (a == b) | (a.isnan() & b.isnan()) | ((a - b).abs() <= limit * max(most, 1e-6))
+        if not bool(same.all()):
+            off = (a - b).abs()[~same].nan_to_num(float("inf")).max().item()
+            return f"output {number}: {int((~same).sum())} of {same.numel()} differ, by up to {off:.3g} of {most:.3g}"
+    return ""
+
+
+class Worker:
+    """The workloads of one process."""
+
+    def __init__(self, checkouts: Path) -> None:
+        self.checkouts, self.found = checkouts, {}  # type: ignore[var-annotated]
+        self.drivers = _module("workloads", HERE / "public" / "workloads.py")
+        self.run: Any = None
+        self.peer: Any = None
+        self.outputs: list[torch.Tensor] = []
+        self._loaded: set[str] = set()
+        self._cache: torch.Tensor | None = None
+
+    def _workload(self, name: str) -> Any:
+        module = name.partition(".")[0]
+        if module not in self._loaded:
+            self.found.update(self.drivers.load(module, self.checkouts))
+            self._loaded.add(module)
+        return self.found[name]
+
+    def prepare(self, name: str, keep: bool = True, part: tuple[int, int] = (0, 1)) -> dict[str, Any]:
+        """Make the inputs and run once, with memory from `torch.empty` poisoned."""
+        began = time.perf_counter()
+        Tuning.part, Tuning.parts = part
+        self.drop()
+        make = self._workload(name)
+        torch.manual_seed(0)
+        made = make()
+        run, self.peer = made if isinstance(made, tuple) else (made, None)
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        torch.utils.deterministic.fill_uninitialized_memory = True
+        try:
+            torch.manual_seed(1)
+            outputs = tensors_in(run())
+            torch.cuda.synchronize()
+        finally:
+            torch.use_deterministic_algorithms(False)
+        if keep:
+            self.run, self.outputs = run, outputs
+        return {"seconds": round(time.perf_counter() - began, 2)}
+
+    def save(self, file: str) -> dict[str, Any]:
+        """Write the outputs of `prepare` for the other side."""
+        torch.save([t.cpu() for t in self.outputs], file)
+        return {}
+
+    def compare(self, file: str) -> dict[str, Any]:
+        """Compare the outputs of `prepare` with those in `file`."""
+        theirs = [t.to(o.device) for t, o in zip(torch.load(file), self.outputs)]
+        found = difference(self.outputs, theirs)
+        self.outputs = []
+        return {"difference": found}
+
+    def measure(self, repeats: int, host: bool = False) -> dict[str, Any]:
+        """Microseconds per kernel and run (median over the repeats), L2 cache cleared before each run.
+
+        With `host`, also the host's microseconds of a call with an idle GPU, and on the side of Triton the GPU time of
+        the workload's peer in torch.
+        """
+        self.outputs = []
+        if self.drivers.DEVICE == "cpu":  # a rehearsal
+            return {"kernels": {"rehearsal": 1.0}, "host": 1.0, "chosen": ""}
+        self.run()
+        kernels = self._kernel_times(repeats)
+        answer: dict[str, Any] = {"kernels": kernels}
+        if host:
+            answer |= {"host": _host_time(self.run), "chosen": _chosen()}
+            if self.peer is not None:
+                answer["peer"] = quick_bench(self.peer)[0] * 1e3
+        return answer
+
+    def _kernel_times(self, repeats: int) -> dict[str, float]:
+        """Microseconds per JIT-compiled kernel and run."""
+        names = _kernel_names()
+        if self._cache is None:
+            self._cache = torch.empty(32 << 20, dtype=torch.int32, device="cuda")
+        torch.cuda.synchronize()
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+            for _ in range(repeats):
+                self._cache.zero_()
+                self.run()
+            torch.cuda.synchronize()
+        times: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        for event in profile.profiler.kineto_results.events():
+            if event.device_type() == torch.autograd.DeviceType.CUDA and _is_kernel(event.name(), names):
+                times[event.name()].append((event.start_ns(), event.duration_ns() / 1e3))
+        return {name: _per_run([t for _, t in sorted(found)], repeats) for name, found in times.items()}
+
+    def drop(self) -> dict[str, Any]:
+        """Free the prepared workload."""
+        self.run, self.peer, self.outputs = None, None, []
+        gc.collect()
+        if torch.cuda.is_initialized():
+            torch.cuda.empty_cache()
+        return {}
+
+
+def _host_time(run: Any) -> float:
+    """Microseconds until a call returns, the GPU idle before each: the median of 20."""
+    times = []
+    for _ in range(20):
+        torch.cuda.synchronize()
+        began = time.perf_counter()
+        run()
+        times.append((time.perf_counter() - began) * 1e6)
+    return statistics.median(times)
+
+
+def _chosen() -> str:
+    """The best configurations of the autotuners that have one."""
+    tuner = importlib.import_module("triton.runtime.autotuner").Autotuner
+    found = [o for o in gc.get_objects() if type(o) is tuner and getattr(o, "best_config", None) is not None]
+    return "; ".join(sorted(f"{o.base_fn.__name__}: {o.best_config}" for o in found))
+
+
+def _per_run(times: list[float], repeats: int) -> float:
+    """The median over runs of the time of all launches of one kernel in a run."""
+    each = len(times) // repeats
+    if each * repeats != len(times) or not each:
+        return sum(times) / repeats
+    return statistics.median(sum(times[i * each : (i + 1) * each]) for i in range(repeats))
+
+
+def _kernel_names() -> set[str]:
+    """The names of all JIT functions of this process."""
+    jit = importlib.import_module("triton.runtime.jit").JITFunction
+    names = set()
+    for found in gc.get_objects():
+        try:
+            if isinstance(found, jit):
+                names.add(found.__name__)
+        except ReferenceError:  # a dead proxy
+            continue
+    return names
+
+
+def _is_kernel(name: str, names: set[str]) -> bool:
+    """True for the compiled code of a JIT function: its name, or with `repr=` a name that begins with it."""
+    return name in names or ("(" not in name and any(name.startswith(f"{n}_") for n in names))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--checkouts", type=Path, required=True)
+    parser.add_argument("--configurations", type=int, default=4)
+    parser.add_argument("--rehearse", type=Path, help="compile for sm_90 without a GPU, and write the code to a folder")
+    chosen = parser.parse_args()
+    sys.path[:] = [folder for folder in sys.path if Path(folder or ".").resolve() != HERE]
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    warnings.simplefilter("ignore")
+    if chosen.rehearse:
+        os.environ["PUBLIC_DEVICE"] = "cpu"
+        rehearse = _module("public_rehearsal", HERE / "public_rehearsal.py").rehearse
+
+        limit_tuning(rehearse(chosen.rehearse))
+        Tuning.most = 1
+    else:
+        limit_tuning(quick_bench)
+        Tuning.most = chosen.configurations
+    worker = Worker(chosen.checkouts)
+    if chosen.rehearse:
+        worker.drivers.on_cpu()
+    print(json.dumps({"ready": True}), file=answers)
+    for line in sys.stdin:
+        command = json.loads(line)
+        try:
+            answer = {"ok": True, **getattr(worker, command.pop("do"))(**command)}
+        except Exception as error:  # whatever a repository or a compiler raises is this workload's result
+            text = " | ".join(part.strip() for part in str(error).strip().splitlines()[:6])
+            answer = {"ok": False, "error": f"{type(error).__name__}: {text}"[:700]}
+            fatal = "CUDA error" in text or "CUDA_ERROR" in text or "illegal" in text
+            answer["fatal"] = fatal
+            if os.environ.get("PUBLIC_TRACEBACK"):
+                import traceback
+
+                traceback.print_exc()
+        print(json.dumps(answer), file=answers)
+        if answer.get("fatal"):
+            return
+
+
+if __name__ == "__main__":
+    main()
