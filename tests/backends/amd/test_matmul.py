@@ -1,0 +1,136 @@
+"""Matmuls compiled for gfx942 and gfx1100: matrix instructions, and results of the emulator against NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tritium
+import tritium.language as tl
+from tritium.compiler import ASTSource, GPUTarget, compile
+from tritium.emulator.amdgcn import launch
+
+
+@tritium.jit
+def matmul(
+    a,
+    b,
+    c,
+    M,
+    N,
+    K,
+    am,
+    ak,
+    bk,
+    bn,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+    PRECISION: tl.constexpr,
+    ACCUMULATOR: tl.constexpr,
+):
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    columns = tl.program_id(1) * BN + tl.arange(0, BN)
+    depths = tl.arange(0, BK)
+    a_at = a + rows[:, None] * am + depths[None, :] * ak
+    b_at = b + depths[:, None] * bk + columns[None, :] * bn
+    acc = tl.zeros((BM, BN), dtype=ACCUMULATOR)
+    for k in range(0, K, BK):
+        x = tl.load(a_at, mask=(rows[:, None] < M) & (depths[None, :] < K - k), other=0)
+        y = tl.load(b_at, mask=(depths[:, None] < K - k) & (columns[None, :] < N), other=0)
+        acc = tl.dot(x, y, acc, input_precision=PRECISION, out_dtype=ACCUMULATOR)
+        a_at += BK * ak
+        b_at += BK * bk
+    tl.store(c + rows[:, None] * N + columns[None, :], acc, mask=(rows[:, None] < M) & (columns[None, :] < N))
+
+
+def compiled(
+    arch: str, ty: str, blocks: Sequence[int], transposed: bool = False, precision: str = "ieee", **options: Any
+) -> Any:
+    """The kernel with operands of type `ty`; `transposed`: the second operand is read along its columns."""
+    accumulator = {"i8": tl.int32, "fp64": tl.float64}.get(ty, tl.float32)
+    out = {"i8": "*i32", "fp64": "*fp64"}.get(ty, "*fp32")
+    signature = {"a": f"*{ty}", "b": f"*{ty}", "c": out} | dict.fromkeys("M N K am ak bk bn".split(), "i32")
+    constants = {"BM": blocks[0], "BN": blocks[1], "BK": blocks[2], "PRECISION": precision, "ACCUMULATOR": accumulator}
+    unit = 8 if transposed else 9
+    del signature["ak"], signature["bk" if transposed else "bn"]
+    constants |= {"ak": 1, "bk" if transposed else "bn": 1}
+    divisible = {(i,): [["tt.divisibility", 16]] for i in (0, 1, 2, 4, 6, unit)}
+    target = GPUTarget("hip", arch, 64 if arch.startswith("gfx9") else 32)
+    return compile(ASTSource(matmul, signature, constants, divisible), target=target, options=options)
+
+
+def values(ty: str, rng: np.random.Generator, *shape: int) -> tuple[np.ndarray, np.ndarray]:
+    """Small numbers, as the kernel reads them and as float64."""
+    numbers = rng.integers(-3, 4, shape)
+    if ty == "bf16":
+        return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16), numbers.astype(np.float64)
+    if ty in _FP8:
+        return _FP8[ty][numbers], numbers.astype(np.float64)
+    return numbers.astype({"fp16": np.float16, "i8": np.int8, "fp64": np.float64}.get(ty, np.float32)), numbers.astype(
+        np.float64
+    )
+
+
+#: The codes of 0, 1, 2, 3, -3, -2, -1 (indices that numbers of either sign have).
+_FP8 = {
+    "fp8e4b8": np.array([0x00, 0x40, 0x48, 0x4C, 0xCC, 0xC8, 0xC0], np.uint8),
+    "fp8e5b16": np.array([0x00, 0x40, 0x44, 0x46, 0xC6, 0xC4, 0xC0], np.uint8),
+    "fp8e4nv": np.array([0x00, 0x38, 0x40, 0x44, 0xC4, 0xC0, 0xB8], np.uint8),
+    "fp8e5": np.array([0x00, 0x3C, 0x40, 0x42, 0xC2, 0xC0, 0xBC], np.uint8),
+}
+
+
+def check(kernel: Any, ty: str, shape: Sequence[int], blocks: Sequence[int], transposed: bool = False) -> None:
+    m, n, k = shape
+    rng = np.random.default_rng(1)
+    a, wide_a = values(ty, rng, m, k)
+    b, wide_b = values(ty, rng, k, n)
+    c = np.full((m, n), -77, {"i8": np.int32, "fp64": np.float64}.get(ty, np.float32))
+    stride = k if transposed else n
+    held = np.ascontiguousarray(b.T if transposed else b)
+    grid = (-(-m // blocks[0]), -(-n // blocks[1]))
+    launch(kernel.asm["amdgcn"], grid, [a, held, c, m, n, k, k, stride], shared_bytes=kernel.metadata.shared)
+    np.testing.assert_array_equal(c, (wide_a @ wide_b).astype(c.dtype))
+
+
+#: arch, type, input precision -> the instruction that Triton 3.9 uses, too
+INSTRUCTIONS = [
+    ("gfx942", "fp16", "ieee", "v_mfma_f32_32x32x8_f16"),
+    ("gfx942", "bf16", "ieee", "v_mfma_f32_32x32x8_bf16"),
+    ("gfx942", "fp32", "ieee", "v_mfma_f32_32x32x2_f32"),
+    ("gfx942", "fp32", "tf32", "v_mfma_f32_32x32x4_xf32"),
+    ("gfx942", "fp64", "ieee", "v_mfma_f64_16x16x4_f64"),
+    ("gfx942", "i8", "ieee", "v_mfma_i32_32x32x16_i8"),
+    ("gfx942", "fp8e4b8", "ieee", "v_mfma_f32_32x32x16_fp8_fp8"),
+    ("gfx942", "fp8e5b16", "ieee", "v_mfma_f32_32x32x16_bf8_bf8"),
+    ("gfx942", "fp8e4nv", "ieee", "v_mfma_f32_32x32x8_f16"),
+    ("gfx1100", "fp16", "ieee", "v_wmma_f32_16x16x16_f16"),
+    ("gfx1100", "bf16", "ieee", "v_wmma_f32_16x16x16_bf16"),
+    ("gfx1100", "i8", "ieee", "v_wmma_i32_16x16x16_iu8"),
+    ("gfx1100", "fp8e5", "ieee", "v_wmma_f32_16x16x16_f16"),
+    ("gfx1100", "fp32", "ieee", "v_fma"),
+]
+
+
+@pytest.mark.parametrize(("arch", "ty", "precision", "instruction"), INSTRUCTIONS)
+def test_matmul_by_matrix_instructions(arch: str, ty: str, precision: str, instruction: str) -> None:
+    blocks = (32, 32, 16) if instruction == "v_fma" else (64, 64, 32)
+    kernel = compiled(arch, ty, blocks, precision=precision)
+    assert instruction in kernel.asm["amdgcn"]
+    assert kernel.metadata.scratch == 0
+    check(kernel, ty, (blocks[0] + 16, blocks[1], 3 * blocks[2]), blocks)
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize(
+    ("blocks", "options"),
+    [((16, 64, 64), {}), ((32, 32, 64), {"matrix_instr_nonkdim": 16, "kpack": 2}), ((64, 32, 16), {"num_stages": 3})],
+)
+def test_matmul_of_other_shapes_and_options(arch: str, blocks: tuple[int, int, int], options: dict[str, int]) -> None:
+    kernel = compiled(arch, "fp16", blocks, transposed=True, num_warps=2, **options)
+    assert "v_mfma" in kernel.asm["amdgcn"] or "v_wmma" in kernel.asm["amdgcn"]
+    check(kernel, "fp16", (48, 64, 112), blocks, transposed=True)
