@@ -1,4 +1,4 @@
-"""An emulator of NVIDIA GPUs: it executes PTX text on the CPU, with NumPy.
+"""An emulator of NVIDIA GPUs: it executes PTX text on the CPU, with NumPy. `emulator.amdgcn` is one of AMD GPUs.
 
 It is a reference that shares nothing with the compiler, and lets kernels run where there is no GPU. It executes what
 the text says, instruction by instruction, and checks what hardware does not: every access lies in an array that was
@@ -30,6 +30,7 @@ waits for.
 """
 
 from .errors import (
+    AssemblyError,
     AsynchronyError,
     BarrierError,
     DataRace,
@@ -40,6 +41,7 @@ from .errors import (
     LaunchError,
     MemoryAccessError,
     MisalignedAccess,
+    MissingWait,
     OutOfBounds,
     PTXError,
     RunawayKernel,
@@ -53,6 +55,7 @@ from .report import Report
 from .tensor_map import TensorMap, encode_tiled
 
 __all__ = [
+    "AssemblyError",
     "AsynchronyError",
     "BarrierError",
     "DataRace",
@@ -64,6 +67,7 @@ __all__ = [
     "Memory",
     "MemoryAccessError",
     "MisalignedAccess",
+    "MissingWait",
     "OutOfBounds",
     "PTXError",
     "Report",

@@ -29,19 +29,19 @@ class LdsRaces:
         self.write_time, self.read_time = np.empty(size, np.int32), np.empty(size, np.int32)
         self.writer, self.reader = np.empty(size, np.int32), np.empty(size, np.int32)
         self.write_at, self.read_at = np.empty(size, np.int32), np.empty(size, np.int32)
-        self.atomic = np.empty(size, bool)
+        self.atomic, self.late = np.empty(size, bool), np.empty(size, bool)
         self.time = np.zeros(shape.workgroups, np.int32)
         self.instructions: list[Instruction] = []
         self.numbers: dict[int, int] = {}
-        self.recent: dict[int, tuple[Array, Array, bool]] = {}
+        self.recent: dict[int, tuple[Array, Array]] = {}
 
     @property
     def footprint(self) -> int:
-        return int(self.write_time.nbytes * 6 + self.atomic.nbytes)
+        return int(self.write_time.nbytes * 6 + self.atomic.nbytes * 2)
 
     def reset(self) -> None:
         self.write_time[:] = self.read_time[:] = -1
-        self.atomic[:] = False
+        self.atomic[:] = self.late[:] = False
         self.time[:] = 0
         self.instructions.clear()
         self.numbers.clear()
@@ -75,7 +75,6 @@ class LdsRaces:
         self.reader[place] = wave
         self.reader[place[another | (self.reader[place] != wave)]] = SEVERAL
         self.read_at[place] = self.number(i)
-        self.recent[id(i)] = (place, wave, False)
 
     def write(self, i: Instruction, piece: Piece, size: int, same: Array, atomic: bool = False) -> None:
         """Check and note writes, before they are made; those that do not change a value (`same`) race with no write."""
@@ -93,9 +92,9 @@ class LdsRaces:
             self.report(i, "writes", "read by", int(place[n]), int(wave[n]), self.reader, self.read_at)
         self.write_time[place] = now
         self.writer[place] = wave
-        self.atomic[place] = atomic
+        self.atomic[place], self.late[place] = atomic, False
         self.write_at[place] = self.number(i)
-        self.recent[id(i)] = (place, wave, True)
+        self.recent[id(i)] = (place, wave)
 
     def collided(self, i: Instruction, piece: Piece, size: int, lost: Array) -> None:
         """After a write: report two waves that wrote different values to one location by this instruction."""
@@ -111,19 +110,18 @@ class LdsRaces:
         found = self.recent.get(id(i))
         if found is None:
             return
-        place, wave, write = found
+        place, wave = found
         mine = np.isin(wave, waves)
         place, wave = place[mine], wave[mine]
-        owner, time = (self.writer, self.write_time) if write else (self.reader, self.read_time)
-        kept = owner[place] == wave
-        time[place[kept]] = self.now(wave[kept]) + 1
+        kept = self.writer[place] == wave
+        self.write_time[place[kept]] = self.now(wave[kept]) + 1
+        self.late[place[kept]] = True
 
     def report(self, i: Instruction, doing: str, done: str, place: int, wave: int, owner: Array, at: Array) -> None:
         other = int(owner[place])
         by = self.instructions[int(at[place])]
-        group = self.shape.group_of_wave[wave]
         who = "several waves" if other == SEVERAL else f"wave {other % self.shape.waves_per_group}"
-        waited = (self.write_time if owner is self.writer else self.read_time)[place] > self.time[group]
+        waited = owner is self.writer and self.late[place]
         how = "which had not been waited for at the last barrier" if waited else "no barrier orders the two"
         text = f"{self.shape.name}: race in LDS at byte {place % self.stride}: {self.shape.where(wave)} {doing} "
         raise DataRace(f"{text}what was {done} {who}; {how}", i, by)
