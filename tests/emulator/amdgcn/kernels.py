@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import json
+import os
+import subprocess
+
 import numpy as np
 
 from tritium.emulator.amdgcn import launch
@@ -74,17 +80,74 @@ k:
 ---
 amdhsa.kernels:
   - .args:
-{rows}    .max_flat_workgroup_size: {threads or lanes_of(chip)}
+{rows}    .group_segment_fixed_size: {lds}
+    .kernarg_segment_align: 8
+    .kernarg_segment_size: {8 * arrays}
+    .max_flat_workgroup_size: {threads or lanes_of(chip)}
     .name: k
+    .private_segment_fixed_size: {scratch}
+    .sgpr_count: 100
+    .symbol: k.kd
+    .vgpr_count: {total}
     .wavefront_size: {lanes_of(chip)}
+amdhsa.version:
+  - 1
+  - 2
 ...
 \t.end_amdgpu_metadata
 """
 
 
-def run(body: str, *arrays: np.ndarray, chip: str = "gfx942", grid: int = 1, check_races: bool = True, **options):
+ASSEMBLE = """
+import json, sys
+from triton.backends.amd.compiler import assemble_amdgcn
+for line in sys.stdin:
+    text, chip = json.loads(line)
+    try:
+        assemble_amdgcn(text, chip, "")
+        print(json.dumps(""), flush=True)
+    except Exception as error:
+        print(json.dumps(str(error) or "refused"), flush=True)
+"""
+
+
+@functools.cache
+def assembler() -> subprocess.Popen[str] | None:
+    """A process that assembles with Triton's LLVM, where `TRITIUM_TEST_TRITON` names an interpreter that has it."""
+    interpreter = os.environ.get("TRITIUM_TEST_TRITON")
+    if not interpreter:
+        return None
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen([interpreter, "-P", "-c", ASSEMBLE], text=True, **pipes)
+    atexit.register(process.kill)
+    return process
+
+
+def accepted(text: str, chip: str) -> None:
+    """LLVM's assembler, where there is one, takes the text: what we emulate is AMDGCN."""
+    process = assembler()
+    if process is None:
+        return
+    text = text.replace(f'\t.amdgcn_target "amdgcn-amd-amdhsa--{chip}"', "")
+    process.stdin.write(json.dumps([text, chip]) + "\n")
+    process.stdin.flush()
+    refused = json.loads(process.stdout.readline())
+    assert not refused, refused + text
+
+
+def run(
+    body: str,
+    *arrays: np.ndarray,
+    chip: str = "gfx942",
+    grid: int = 1,
+    check_races: bool = True,
+    assemble: bool = True,
+    **options,
+):
     """Run a kernel of `body` on the arrays; returns the report."""
     text = kernel(body, chip, arrays=len(arrays), **options)
+    if assemble:
+        accepted(text, chip)
     return launch(text, grid, arrays, check_races=check_races)
 
 

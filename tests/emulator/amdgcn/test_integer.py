@@ -196,7 +196,7 @@ def test_halves_of_registers_on_gfx11():
 
 def test_dual_issue_reads_before_it_writes():
     a, b = pairs(SPECIAL_INTEGERS)
-    text = "v_dual_mov_b32 v10, v14 :: v_dual_mov_b32 v15, v10\n\tv_xor_b32_e32 v40, v10, v15"
+    text = "v_mov_b32_e32 v17, v14\n\tv_dual_mov_b32 v10, v17 :: v_dual_mov_b32 v15, v10\n\tv_xor_b32_e32 v40, v10, v15"
     got = vector(text, a, b, chip="gfx1100")
     np.testing.assert_array_equal(got, a ^ b)
 

@@ -256,7 +256,7 @@ def test_lanes_by_number():
         lane,
     )
     assert (got == 9).all()
-    got = vector("v_mov_b32_e32 v40, v10\n\tv_writelane_b32 v40, 77, 5", lane)
-    np.testing.assert_array_equal(got, np.where(lane == 5, 77, lane))
+    got = vector("v_mov_b32_e32 v40, v10\n\tv_writelane_b32 v40, 33, 5", lane)
+    np.testing.assert_array_equal(got, np.where(lane == 5, 33, lane))
     got = vector("v_mbcnt_lo_u32_b32 v41, -1, 0\n\tv_mbcnt_hi_u32_b32 v40, -1, v41", lane)
     np.testing.assert_array_equal(got, lane)
