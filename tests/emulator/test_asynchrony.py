@@ -148,7 +148,7 @@ def test_messages_name_both_instructions() -> None:
     fails(
         ("  bar.sync 0; //!\n  add.u32 %r4", "  mov.b32 %r40, %r40;\n  add.u32 %r4"),
         DataRace,
-        "race in shared memory .*writes what was read by",
+        "race in shared memory .*writes a byte read by",
     )
     fails(
         (
@@ -166,7 +166,7 @@ def test_messages_name_both_instructions() -> None:
     fails(
         ("  fence.proxy.async.shared::cta; //!\n", ""),
         AsynchronyError,
-        "reads asynchronously byte .* no fence.proxy.async lies between.*the other access.*st.shared",
+        "reads asynchronously byte .* no fence.proxy.async orders the two.*the other access.*st.shared",
     )
     fails(
         ("  cp.async.bulk.wait_group.read 0; //!\n", ""),
@@ -183,7 +183,7 @@ def test_a_result_that_takes_the_place_of_operands() -> None:
     barrier = "  bar.sync 0; //!\n  add.u32 %r4"
     assert text.count(barrier) == 1
     but_last = "  setp.lt.u32 %p6, %r5, STEPS;\n  @%p6 bar.sync 0;\n  add.u32 %r4"
-    with pytest.raises(DataRace, match="writes what was read by .* no barrier orders the two"):
+    with pytest.raises(DataRace, match="writes a byte read by .* no barrier orders the two"):
         pipeline(text=text.replace(barrier, but_last))
 
 
@@ -201,5 +201,5 @@ def test_a_block_that_leaves_copies_behind() -> None:
         pipeline(text=text)
     extra = "  @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 512;\n  @%p1 LOAD [%r2], [%d1, {0, 0}], [%r3];\n"
     fence = "  fence.proxy.async.shared::cta;\n"
-    with pytest.raises(AsynchronyError, match="all threads of block 0 exit, and none has waited for the mbarrier at"):
+    with pytest.raises(AsynchronyError, match="all threads of CTA 0 exit without having waited for the mbarrier at"):
         pipeline(text=PIPELINE[: PIPELINE.rindex(last)] + fence + extra)

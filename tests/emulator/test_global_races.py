@@ -106,7 +106,7 @@ def test_programs_with_elements_of_their_own_do_not_race() -> None:
 
 def test_two_programs_that_write_one_element_race() -> None:
     with pytest.raises(
-        DataRace, match="byte 480 of y: thread 120 of block 0 writes what block 1 has written"
+        DataRace, match="byte 480 of y: thread 120 of CTA 0 writes a byte that CTA 1 has written"
     ) as caught:
         copy[(8,)](floats(1024), np.zeros(1024, np.float32), B=128, STEP=120, **CHECK)
     assert "test_global_races.py" in str(caught.value) and caught.value.other is not None
@@ -118,12 +118,12 @@ def test_a_race_of_programs_that_do_not_run_at_once() -> None:
     assert 200 * 128 > BATCH_THREADS
     y = np.zeros(128 * 200, np.float32)
     copy[(200,)](floats(128 * 200), y, B=128, STEP=128, **CHECK)
-    with pytest.raises(DataRace, match="of y: thread . of block 64 writes what block 0 has written"):
+    with pytest.raises(DataRace, match="of y: thread . of CTA 64 writes a byte that CTA 0 has written"):
         all_to_one[(200,)](y, B=128, FIRST=64, **CHECK)
 
 
 def test_a_write_of_what_another_program_reads_races() -> None:
-    with pytest.raises(DataRace, match="of x: .* writes what block 7 has read"):
+    with pytest.raises(DataRace, match="of x: .* writes a byte that CTA 7 has read"):
         shift[(8,)](floats(1024), 1024, B=128, **CHECK)
 
 
@@ -141,7 +141,7 @@ def test_an_atomic_counter_orders_programs() -> None:
         return out[0]
 
     assert run(True) == floats(1024).sum()
-    with pytest.raises(DataRace, match="of partial: .* reads what block 0 has written"):
+    with pytest.raises(DataRace, match="of partial: .* reads a byte that CTA 0 has written"):
         run(False)
 
 
@@ -167,7 +167,7 @@ def test_stores_of_tiles(step: int) -> None:
     if step == 16:
         tile_store[(4,)](tiles, STEP=step, **CHECK)
     else:
-        with pytest.raises(DataRace, match="of tiles: .* writes what block . has written"):
+        with pytest.raises(DataRace, match="of tiles: .* writes a byte that CTA . has written"):
             tile_store[(4,)](tiles, STEP=step, **CHECK)
 
 

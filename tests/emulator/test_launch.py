@@ -136,7 +136,7 @@ def test_an_access_outside_is_named():
     with pytest.raises(OutOfBounds) as e:
         launch(VECTOR_ADD, 8, [x, y, out[:900], 1000])
     text = str(e.value)
-    assert "thread 4 of block 7" in text and "st.global.f32" in text and "source.py:12:8" in text
+    assert "thread 4 of CTA 7" in text and "st.global.f32" in text and "source.py:12:8" in text
     assert "0 bytes after the end of argument 2 of add (3600 bytes)" in text
     assert e.value.instruction.line == 33
 
@@ -203,13 +203,13 @@ def test_a_missing_barrier_is_a_race():
 
 def test_a_barrier_that_some_do_not_reach_is_a_deadlock():
     body = "setp.lt.u32 %p1, %r0, 32;\n@%p1 bra out;\nbar.sync 0;\nout:\n"
-    with pytest.raises(Deadlock, match="barrier 0 of block 0: 32 of 64 threads have come"):
+    with pytest.raises(Deadlock, match="barrier 0 of CTA 0: 32 of 64 threads have arrived"):
         run(body, np.zeros(1), threads=64)
 
 
 def test_a_shuffle_without_its_members_is_a_deadlock():
     body = "setp.lt.u32 %p1, %r0, 16;\n@%p1 bra wait;\nshfl.sync.idx.b32 %r1, %r0, 0, 31, -1;\nbra out;\nwait:\nbar.warp.sync -1;\nout:\n"
-    with pytest.raises(Deadlock, match="have not come"):
+    with pytest.raises(Deadlock, match="have not arrived"):
         run(body, np.zeros(1))
     with pytest.raises(BarrierError, match="lane 16 is not in the member mask"):
         run("shfl.sync.idx.b32 %r1, %r0, 0, 31, 65535;\n", np.zeros(1), check=False)
@@ -241,7 +241,7 @@ def test_a_loop_without_end():
 def test_misaligned_and_trap():
     with pytest.raises(MisalignedAccess, match="no multiple of 4"):
         run("add.u64 %d0, %d0, 2;\nld.global.u32 %r1, [%d0];\nst.global.u32 [%d0], %r1;", np.zeros(4))
-    with pytest.raises(DeviceTrap, match="thread 5 of block 0"):
+    with pytest.raises(DeviceTrap, match="thread 5 of CTA 0"):
         run("setp.eq.u32 %p1, %r0, 5;\n@%p1 trap;\n", np.zeros(4))
 
 
@@ -330,7 +330,7 @@ done:
 """
     with pytest.raises(DeviceAssertion) as e:
         run(failing, np.zeros(1), head=head)
-    assert e.value.line == 42 and e.value.assertion.startswith("t: ") and "thread 7 of block 0" in str(e.value)
+    assert e.value.line == 42 and e.value.assertion.startswith("t: ") and "thread 7 of CTA 0" in str(e.value)
 
 
 def test_special_registers():

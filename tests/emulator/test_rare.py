@@ -202,7 +202,7 @@ def test_registers_move_between_warp_groups():
         assert (out == 3).all()
 
     run(152)
-    with pytest.raises(Deadlock, match="threads have 96 registers, the block has 32 a thread to give"):
+    with pytest.raises(Deadlock, match="threads have 96 registers each, and 32 per thread are free"):
         run(160, "setmaxnreg.dec.sync.aligned.u32 40;")
     with pytest.raises(BarrierError, match="dec to 104 registers of a thread that has 96"):
         run(104, "setmaxnreg.dec.sync.aligned.u32 104;")

@@ -424,7 +424,7 @@ def test_multicast():
     multicast()
     with pytest.raises(DataRace, match="uses an mbarrier .* no barrier orders the two"):
         multicast("bar.sync 0;")
-    with pytest.raises(TensorMapError, match="the blocks 0x7 are not those of a cluster of 2"):
+    with pytest.raises(TensorMapError, match="the CTA mask 0x7 is not one of a cluster of 2 CTAs"):
         tensor = aligned(np.zeros((16, 32), np.float16))
         text = MULTICAST.replace("MEET", MEET).replace("%h1, 3", "%h1, 7")
         run(text, map_of(tensor, (8, 32)), tensor, tensor, threads=64, grid=2, cluster=2, target="sm_90a", gpu=False)

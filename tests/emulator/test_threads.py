@@ -163,11 +163,11 @@ def test_producer_arrives_and_consumer_waits():
     out = np.zeros(32, np.uint32)
     run(PIPELINE.replace("PRODUCED", "bar.arrive 3, 64;"), out, threads=64)
     assert out.tolist() == [7 * n for n in range(32)]
-    with pytest.raises(Deadlock, match="barrier 3 of block 0: 32 of 64"):
+    with pytest.raises(Deadlock, match="barrier 3 of CTA 0: 32 of 64"):
         run(PIPELINE.replace("PRODUCED", ""), out, threads=64)
     with pytest.raises(BarrierError, match="one multiple of 32"):
         run(PIPELINE.replace("PRODUCED", "bar.arrive 3, 48;"), out, threads=64, check=False)
-    with pytest.raises(BarrierError, match="barrier 3 of block 0 is given a count by some who meet there only"):
+    with pytest.raises(BarrierError, match="barrier 3 of CTA 0 has a thread count in some of the instructions"):
         run(PIPELINE.replace("PRODUCED", "bar.arrive 3, 64;").replace("bar.sync 3, 64", "bar.sync 3"), out, threads=64)
 
 
@@ -246,7 +246,7 @@ def test_clusters():
     other = 1 - t // 32 % 2
     assert out.tolist() == (2 * (other * 100 + t % 32) + other * 10000).tolist()
     missing = CLUSTER.replace("WAIT", "").replace("  barrier.cluster.arrive;\n", "")
-    with pytest.raises(DataRace, match="block 1"):
+    with pytest.raises(DataRace, match="CTA 1"):
         run(missing, out, grid=4, cluster=2, check=False)
     with pytest.raises(OutOfBounds, match="outside the shared memory of the cluster"):
         run("mov.u32 %r1, 0x5000000;\nld.shared::cluster.u32 %r1, [%r1];", out, grid=2, cluster=2)
@@ -254,7 +254,7 @@ def test_clusters():
     early = CLUSTER.replace("WAIT", "barrier.cluster.wait.acquire.aligned;").replace(
         "  mov.u32 %r1, %cluster_ctarank;", leaves, 1
     )
-    with pytest.raises(OutOfBounds, match="in the memory of a block that has ended"):
+    with pytest.raises(OutOfBounds, match="in the shared memory of a CTA that has exited"):
         run(early, out, grid=2, cluster=2, check=False)
 
 
@@ -300,7 +300,7 @@ def test_races_of_reads_and_writes(barrier, distance, again, race):
 
 def test_races_of_writes():
     body = ".shared .align 4 .b8 word[4];\nmov.u32 %r1, word;\nshr.u32 %r2, %r0, SHIFT;\nst.shared.u32 [%r1], %r2;\n"
-    with pytest.raises(DataRace, match="thread .* of block 0 writes what was written by"):
+    with pytest.raises(DataRace, match="thread .* of CTA 0 writes a byte written by"):
         run(body.replace("SHIFT", "0"), np.zeros(1))
     run(body.replace("SHIFT", "6"), np.zeros(1), threads=64)  # all write the same
     two = body.replace("SHIFT", "6") + "st.shared.u32 [%r1], %r0;\n"
@@ -548,7 +548,7 @@ def test_hints_of_caches():
 def test_errors_of_shared_memory():
     body = ".shared .align 4 .b8 words[64];\nmov.u32 %r1, words;\nmad.lo.u32 %r2, %r0, {step}, %r1;\nst.shared.u32 [%r2], %r0;"
     with pytest.raises(
-        OutOfBounds, match="thread 16 of block 0: writes 4 bytes at 0x40: outside shared memory, which has 64 bytes"
+        OutOfBounds, match="thread 16 of CTA 0: writes 4 bytes at 0x40: outside shared memory, which has 64 bytes"
     ):
         run(body.format(step=4), np.zeros(1))
     with pytest.raises(MisalignedAccess, match="thread 1 "):
@@ -575,7 +575,7 @@ def test_what_was_not_written_is_not_zero():
     body = ".shared .align 4 .b8 w[64];\nmov.u32 %r1, w;\nand.b32 %r3, %r0, 7;\nmad.lo.u32 %r1, %r3, 4, %r1;\nsetp.lt.u32 %p1, %r3, {least};\n"
     body += "@%p1 st.shared.b32 [%r1], %r3;\nbar.sync 0;\nld.shared.u32 %r2, [%r1];"
     run(body.format(least=8), out, check_uninitialized=True)
-    with pytest.raises(UninitializedRead, match="thread 7 of block 0: reads 4 bytes of shared memory at 0x1c"):
+    with pytest.raises(UninitializedRead, match="thread 7 of CTA 0: reads 4 bytes of shared memory at 0x1c"):
         run(body.format(least=7), out, check_uninitialized=True)
     run(body.format(least=7), out, gpu=False)
 

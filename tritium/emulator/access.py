@@ -156,7 +156,7 @@ class Target:
             yield piece
 
     def in_shared(self, addresses: Array, lanes: Array) -> Array:
-        """Offsets in the shared memory of all blocks of the batch."""
+        """Offsets in the shared memory of all CTAs of the batch."""
         m = self.machine
         if int(addresses.min()) >= 0 and int(addresses.max()) + self.size <= m.shared_size:
             return addresses + m.shared_base[lanes]
@@ -172,7 +172,7 @@ class Target:
         ended = m.ended(cta)
         if ended.any():
             n = int(np.argmax(ended))
-            self.outside("in the memory of a block that has ended", int(addresses[n]), int(lanes[n]))
+            self.outside("in the shared memory of a CTA that has exited", int(addresses[n]), int(lanes[n]))
         return local + cta * m.shared_stride
 
     def check_range(self, addresses: Array, lanes: Array, size: int, name: str) -> None:

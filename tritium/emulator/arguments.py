@@ -51,7 +51,7 @@ def encode_number(value: object, size: int, name: str, ty: str) -> bytes:
         return value.tobytes()
     if isinstance(value, (float, np.floating)):
         if size not in _FLOATS:
-            raise LaunchError(f"{name} has {size} bytes: it cannot be a number with a fraction")
+            raise LaunchError(f"{name} has {size} bytes: it cannot be a float")
         return struct.pack(_FLOATS[size], float(value))
     try:
         number = int(cast("SupportsInt", value))

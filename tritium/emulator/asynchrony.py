@@ -116,7 +116,7 @@ class Asynchrony:
             n = int(np.argmax(late))
             m, by = self.machine, self.races.instructions[int(stamp[n]) >> _NUMBER]
             text = f"{doing} byte {self.offset(place[n])} of shared memory, which the warp of "
-            text += f"{m.where(int(writer[n]) * 32)} wrote; no fence.proxy.async lies between"
+            text += f"{m.where(int(writer[n]) * 32)} wrote; no fence.proxy.async orders the two"
             raise AsynchronyError(f"{m.program.name}: {m.where(thread)} {text}", i, by)
 
     def offset(self, place: int) -> int:
@@ -223,8 +223,8 @@ class Asynchrony:
             mine = self.races.writer[box.place] == box.writer
             if mine.any() and not knows.any():
                 i = self.races.instructions[int(self.races.write_at[box.place[mine][0]])]
-                block = f"block {m.cta_name(box.first_warp * 32 // m.padded)}"
-                text = f"all threads of {block} exit, and none has waited for {self.name(box.writer)}"
+                cta = f"CTA {m.cta_name(box.first_warp * 32 // m.padded)}"
+                text = f"all threads of {cta} exit without having waited for {self.name(box.writer)}"
                 raise AsynchronyError(f"{m.program.name}: {text}, which a copy signals", i)
 
     # -- mbarriers ----------------------------------------------------------------------------------------------------
@@ -248,8 +248,9 @@ class Asynchrony:
         late[warp % races.peers] = False
         if late.any():
             other = (warp // races.peers * races.peers + int(np.argmax(late))) * 32
-            text = f"{m.where(thread)} makes or ends an mbarrier at byte {place % m.shared_stride} that the warp of "
-            text += f"{m.where(other)} used before; no barrier orders the two"
+            at = f"an mbarrier at byte {place % m.shared_stride}"
+            text = f"{m.where(thread)} initializes or invalidates {at} that the warp of {m.where(other)} used before"
+            text += "; no barrier orders the two"
             raise DataRace(f"{m.program.name}: {text}", i, phases.by)
         phases.maker, phases.made, phases.now = thread, int(races.time[warp]), None
         self.use(place, np.array([warp]), i)

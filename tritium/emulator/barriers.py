@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..support.quantities import counted
 from .errors import BarrierError
 from .ptx import Instruction
 from .races import Races
@@ -63,10 +64,8 @@ class Barriers:
         for place in places.tolist():
             if self.counted.setdefault(place, counted) != counted:
                 cta, id_ = divmod(place, BARRIERS)
-                text = (
-                    f"barrier {id_} of block {self.machine.cta_name(cta)} is given a count by some who meet there only"
-                )
-                raise BarrierError(text, i)
+                barrier = f"barrier {id_} of CTA {self.machine.cta_name(cta)}"
+                raise BarrierError(f"{barrier} has a thread count in some of the instructions that use it only", i)
 
     @property
     def pending(self) -> bool:
@@ -95,13 +94,14 @@ class Barriers:
             return
         waiting = (m.state == BLOCKED) & (self.id == id_) & (m.cta == cta)
         if come > wanted:
-            text = f"{come} threads have come to barrier {id_} of block {m.cta_name(cta)}, which waits for {wanted}"
+            threads = counted(come, "thread")
+            text = f"{threads} arrived at barrier {id_} of CTA {m.cta_name(cta)}, which waits for {wanted}"
             raise BarrierError(text, i)
         places = m.pc[waiting]
         if aligned and len(np.unique(places)) > 1:
             warps = m.thread[waiting] >> 5
             if len(np.unique(np.stack([warps, places]), axis=1).T) > len(np.unique(warps)):
-                raise BarrierError("the threads of one warp came to this barrier by different instructions", i)
+                raise BarrierError("the threads of one warp arrived at this barrier at different instructions", i)
         self.passed += 1
         self.arrived[cta, id_] = 0
         self.counted.pop(cta * BARRIERS + id_, None)

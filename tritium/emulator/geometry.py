@@ -68,13 +68,13 @@ class Geometry:
         linear = int(self.linear[thread])
         x, y, z = self.block[0], self.block[1], self.block[2]
         name = f"{linear}" if y == z == 1 else f"({linear % x}, {linear // x % y}, {linear // x // y})"
-        return f"thread {name} of block {self.cta_name(int(self.cta[thread]))}"
+        return f"thread {name} of CTA {self.cta_name(int(self.cta[thread]))}"
 
     def cta_coordinates(self, cta: int) -> tuple[int, int, int]:
         return self.block_coordinates(int(self.cta_numbers[cta]))
 
     def block_coordinates(self, number: int) -> tuple[int, int, int]:
-        """Where the block with a linear number is in the grid."""
+        """The coordinates in the grid of the CTA with a linear index."""
         gx, gy, _ = self.grid
         return number % gx, number // gx % gy, number // gx // gy
 
@@ -82,7 +82,7 @@ class Geometry:
         return self.block_name(int(self.cta_numbers[cta]))
 
     def block_name(self, number: int) -> str:
-        """The block with a linear number, in words."""
+        """The CTA with a linear index, as messages name it."""
         x, y, z = self.block_coordinates(number)
         return f"{x}" if self.grid[1:] == (1, 1) else f"({x}, {y}, {z})"
 

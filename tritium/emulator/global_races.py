@@ -208,10 +208,10 @@ class _Access:
 
     def _report(self, doing: str, done: str, n: int, other: int, number: int) -> None:
         m, store = self.machine, self.piece.store
-        who = "several blocks have" if other == SEVERAL else f"block {m.block_name(other)} has"
+        who = "several CTAs have" if other == SEVERAL else f"CTA {m.block_name(other)} has"
         thread = int(self.piece.lanes[n // self.size])
         text = (
             f"{m.program.name}: race in global memory at byte {int(self.place[n])} of {store.name}: {m.where(thread)} "
-            f"{doing} what {who} {done}, and no atomic operation orders the two"
+            f"{doing} a byte that {who} {done}; no atomic operation orders the two"
         )
         raise DataRace(text, self.i, self.races.instruction(number))

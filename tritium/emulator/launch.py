@@ -63,7 +63,7 @@ def launch(
     max_steps: int = 5_000_000,
     batch_threads: int = BATCH_THREADS,
 ) -> Report:
-    """Run a kernel of PTX text on `grid` blocks, and return what it did.
+    """Run a kernel of PTX text on `grid` CTAs, and return what it did.
 
     `arguments` follow the kernel's parameters: a NumPy array is passed as a pointer to its first element, and changed
     in place (a tuple `(array, offset)` points `offset` bytes further); numbers are converted to the parameter's size;
@@ -117,7 +117,7 @@ def run(
     max_steps: int,
     global_races: GlobalRaces | None = None,
 ) -> None:
-    """Execute some blocks of a launch. The machine forgets the arrays, so that it keeps none alive."""
+    """Execute some CTAs of a launch. The machine forgets the arrays, so that it keeps none alive."""
     machine.memory, machine.prints, machine.max_steps = memory, report.prints, max_steps
     machine.global_races = global_races
     machine.instructions = machine.barriers.passed = 0
@@ -157,7 +157,7 @@ def block_of(program: Program, block: int | Sequence[int] | None) -> tuple[int, 
     required = program.kernel.directives.get("reqntid")
     if block is None:
         if required is None:
-            raise LaunchError(f"{program.name} has no .reqntid: say how many threads a block has with block=")
+            raise LaunchError(f"{program.name} has no .reqntid: pass the number of threads per CTA as block=")
         return triple(required, "block")
     shape = triple(block, "block")
     if required is not None and shape != triple(required, "block"):
@@ -184,7 +184,7 @@ def block_numbers(grid: tuple[int, int, int], cluster: tuple[int, int, int]) -> 
 def batches(
     program: Program, block: tuple[int, int, int], shared_bytes: int, numbers: Array, cluster: int, threads: int
 ) -> Iterator[Array]:
-    """Blocks that run at once, whole clusters."""
+    """CTAs that run at once, whole clusters."""
     padded = -(-block[0] * block[1] * block[2] // 32) * 32
     per_thread = sum(TYPES[t].bits // 8 + 1 for t in program.registers.values()) + program.local_size + 256
     per_block = padded * per_thread + (program.shared_size + shared_bytes) * 8

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..support.quantities import counted
 from .errors import Deadlock, RunawayKernel
 from .geometry import NOWHERE, Step
 from .program import Program
@@ -122,17 +123,17 @@ class Machine(MachineState):
         waiting = np.nonzero(self.state == BLOCKED)[0]
         if not waiting.size:
             return DONE
-        lines = ["no thread can go on:"]
+        lines = ["no thread can continue:"]
         first = None
         for at in np.unique(self.pc[waiting]):
             threads = waiting[self.pc[waiting] == at]
             end = self.program.segments[at].terminator
             first = first or end
             assert end is not None
-            who = f"{len(threads)} threads, among them {self.where(int(threads[0]))}"
-            lines.append(
-                f"{who}, wait at PTX line {end.line}: {end.text}{self.terminators[at].waits_for(int(threads[0]))}"
-            )
+            wait = "waits" if len(threads) == 1 else "wait"
+            who = f"{counted(len(threads), 'thread')}, among them {self.where(int(threads[0]))}, {wait}"
+            why = self.terminators[at].waits_for(int(threads[0]))
+            lines.append(f"{who} at PTX line {end.line}: {end.text}{why}")
         gone = int(np.count_nonzero((self.state == EXITED) & self.exists))
-        lines.append(f"{gone} threads have exited")
+        lines.append(f"{counted(gone, 'thread')} exited")
         raise Deadlock("\n".join(lines), first)

@@ -168,7 +168,7 @@ class Operands(Threads):
             self.specials[f"%ntid.{axis}"].fill(n)
 
     def set_specials(self, grid: tuple[int, int, int]) -> None:
-        """The special registers that depend on which blocks run."""
+        """The special registers that depend on which CTAs run."""
         numbers = self.cta_numbers[self.cta]
         gx, gy, _ = grid
         coordinates = (numbers % gx, numbers // gx % gy, numbers // (gx * gy))

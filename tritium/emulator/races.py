@@ -447,5 +447,5 @@ class Races:
             how = f"{m.where(me)} has not waited for {self.asynchrony.name(other)}, which it signals"
         elif me >> 5 == other >> 5:
             how = "no bar.warp.sync orders the two threads of a warp"
-        text = f"{m.program.name}: race in shared memory at byte {at}: {m.where(me)} {doing} what was {done} "
+        text = f"{m.program.name}: race in shared memory at byte {at}: {m.where(me)} {doing} a byte {done} "
         raise DataRace(f"{text}{who}; {how}", i, by)

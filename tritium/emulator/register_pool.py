@@ -19,7 +19,7 @@ UNIT = 8
 
 
 class RegisterPool:
-    """How many registers each thread of every warp has, and how many the blocks have to give."""
+    """How many registers each thread of every warp has, and how many the CTAs have free."""
 
     def __init__(self, machine: Geometry) -> None:
         said = machine.program.kernel.directives.get("maxnreg")

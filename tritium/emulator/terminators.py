@@ -170,7 +170,7 @@ class WarpCollective(Terminator):
         stranger = here & ((members >> m.lane.astype(np.uint32)) & 1 == 0)
         if stranger.any():
             thread = int(np.argmax(stranger))
-            text = f"lane {thread % 32} is not in the member mask {int(members[thread]):#x} of what it executes"
+            text = f"lane {thread % 32} is not in the member mask {int(members[thread]):#x} of the instruction"
             raise m.error(BarrierError, text, self.i, thread)
 
     def waits_for(self, thread: int) -> str:
@@ -179,7 +179,7 @@ class WarpCollective(Terminator):
         members = int(np.broadcast_to(self.members, m.threads)[thread])
         here = (m.state == BLOCKED) & (m.pc == self.number)
         lanes = members & int(bits_of_warps(m.alive)[warp]) & ~int(bits_of_warps(here)[warp])
-        return f" (the member mask is {members:#x}; lanes {lanes:#x} have not come)"
+        return f" (the member mask is {members:#x}; lanes {lanes:#x} have not arrived)"
 
 
 class Barrier(Terminator):
@@ -222,7 +222,9 @@ class Barrier(Terminator):
         mask = self.skip_predicated_off(mask)
         ids = np.broadcast_to(self.id, m.threads)
         if mask.any() and int(ids[mask].max()) >= BARRIERS:
-            raise m.error(BarrierError, f"there are {BARRIERS} barriers", self.i, int(np.argmax(mask)))
+            raise m.error(
+                BarrierError, f"the number of a barrier must be below {BARRIERS}", self.i, int(np.argmax(mask))
+            )
         counts = np.full(m.threads, m.block_threads) if self.count is None else np.broadcast_to(self.count, m.threads)
         places = np.unique(m.cta[mask] * BARRIERS + ids[mask])
         m.barriers.check_counted(places, self.count is not None, self.i)
@@ -237,7 +239,8 @@ class Barrier(Terminator):
             mine = mask & (m.cta == cta) & (ids == id_)
             wanted = np.unique(counts[mine])
             if len(wanted) > 1 or int(wanted[0]) == 0 or (int(wanted[0]) % 32 and self.count is not None):
-                raise m.error(BarrierError, f"counts {wanted.tolist()}: one multiple of 32", self.i, int(mine.argmax()))
+                text = f"the thread count of a barrier must be one multiple of 32, got {wanted.tolist()}"
+                raise m.error(BarrierError, text, self.i, int(mine.argmax()))
             m.barriers.perhaps_release(cta, id_, int(wanted[0]), self.aligned, self.i)
 
     def waits_for(self, thread: int) -> str:
@@ -245,7 +248,7 @@ class Barrier(Terminator):
         cta, id_ = int(m.cta[thread]), int(m.barriers.id[thread])
         come = m.barriers.come(cta, id_)
         wanted = m.block_threads if self.count is None else int(np.broadcast_to(self.count, m.threads)[thread])
-        return f" (barrier {id_} of block {m.cta_name(cta)}: {come} of {wanted} threads have come)"
+        return f" (barrier {id_} of CTA {m.cta_name(cta)}: {come} of {wanted} threads have arrived)"
 
 
 class ClusterArrive(Terminator):

@@ -293,7 +293,7 @@ class Reports:
         self.operation = Operation(machine, i._replace(opcode="mbarrier", modifiers=("complete_tx", "b64")), operand)
 
     def place(self, thread: int, cta: int | None) -> int:
-        """Where the object is in shared memory; `cta`: the one at the same place of another block."""
+        """Where the object is in shared memory; `cta`: the one at the same place in another CTA."""
         m = self.machine
         address = self.target.of(thread)
         if cta is not None:

@@ -151,7 +151,7 @@ def is_in_space(machine: MachineState, i: Instruction) -> Step:
 
 @emulates("mapa")
 def map_address(machine: MachineState, i: Instruction) -> Step:
-    """The address that a variable of shared memory has in the block of a given number of the cluster."""
+    """The address that a variable of shared memory has in the CTA of a given rank in the cluster."""
     only(i, "shared::cluster")
     type_ = last_type(i)
     target = machine.write(i.operands[0], type_, i)
@@ -170,7 +170,7 @@ def map_address(machine: MachineState, i: Instruction) -> Step:
 
 @emulates("getctarank")
 def rank_of_address(machine: MachineState, i: Instruction) -> Step:
-    """The number of the block in the cluster that an address of shared memory belongs to."""
+    """The rank in the cluster of the CTA that an address of shared memory belongs to."""
     only(i, "shared::cluster")
     type_ = last_type(i)
     target = machine.write(i.operands[0], TYPES["u32"], i)

@@ -59,7 +59,8 @@ class SetMaxRegisters(Terminator):
     def waits_for(self, thread: int) -> str:
         warp = thread >> 5
         free = int(self.registers.free[warp // self.registers.per_cta])
-        return f" (its threads have {int(self.registers.of[warp])} registers, the block has {free} a thread to give)"
+        have = int(self.registers.of[warp])
+        return f" (its threads have {have} registers each, and {free} per thread are free in the CTA)"
 
 
 TERMINATORS["setmaxnreg"] = SetMaxRegisters

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...support.quantities import counted
 from ..access import Target, elements
 from ..boxes import Box, box_of, swizzled
 from ..errors import MisalignedAccess, OutOfBounds, TensorMapError, UnknownInstruction
@@ -165,7 +166,7 @@ class _Copy:
         return self.tensors[size]
 
     def pieces(self, local: int, size: int, swizzle: int, cta: int) -> Array:
-        """The offsets of the 16-byte pieces of a box, which begins at `local` in a block's shared memory."""
+        """The offsets of the 16-byte pieces of a box, which begins at `local` in a CTA's shared memory."""
         return swizzled(np.arange(local, local + size, 16), swizzle) + cta * self.machine.shared_stride
 
     def check_range(self, local: int, size: int, thread: int) -> None:
@@ -185,7 +186,7 @@ class _Copy:
 
 
 class Load(_Copy):
-    """Global memory to the shared memory of one or (multicast) several blocks."""
+    """Global memory to the shared memory of one or (multicast) several CTAs."""
 
     def __init__(self, machine: MachineState, i: Instruction, operation: str) -> None:
         super().__init__(machine, i, operation)
@@ -206,7 +207,7 @@ class Load(_Copy):
             self.reports.complete(report, len(data), thread)
 
     def destinations(self, address: int, thread: int) -> list[tuple[int, int]]:
-        """The blocks that get the box, and where it begins in their shared memory."""
+        """The CTAs that get the box, and where it begins in their shared memory."""
         machine = self.machine
         cta = int(machine.cta[thread])
         rank, local = address >> CLUSTER_SHIFT, address & ((1 << CLUSTER_SHIFT) - 1)
@@ -215,11 +216,11 @@ class Load(_Copy):
             return [(first + rank - 1 if rank else cta, local)]
         mask = int(np.broadcast_to(self.multicast, machine.threads)[thread])
         if mask >> machine.cluster or not mask:
-            text = f"the blocks {mask:#x} are not those of a cluster of {machine.cluster}"
+            text = f"the CTA mask {mask:#x} is not one of a cluster of {counted(machine.cluster, 'CTA')}"
             raise machine.error(TensorMapError, text, self.i, thread)
         found = [first + n for n in range(machine.cluster) if mask >> n & 1]
         if machine.ended(np.array(found)).any():
-            raise machine.error(TensorMapError, "copies to a block that has ended", self.i, thread)
+            raise machine.error(TensorMapError, "copies to a CTA that has exited", self.i, thread)
         return [(n, local) for n in found]
 
     def fetch(self, m: TensorMap, box: Box, at: tuple[int, ...], thread: int) -> Array:
