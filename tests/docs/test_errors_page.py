@@ -16,7 +16,15 @@ from tritium.support import TritiumError
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "errors.md"
 
 #: raised inside, and shown as another one; or a part of another class's making
-INTERNAL = {"LanguageError", "IncompatibleTypes", "UnsupportedUse", "FieldError", "FrozenError", "OptionProblem"}
+INTERNAL = {
+    "LanguageError",
+    "IncompatibleTypes",
+    "OperandError",
+    "UnsupportedUse",
+    "FieldError",
+    "FrozenError",
+    "OptionProblem",
+}
 ROOMS = (
     "support",
     "frontend",

@@ -74,5 +74,8 @@ def make_backend(target: Any) -> BaseBackend:
     candidates = candidates or [b for b in backends().values() if b.supports_target(target)]
     if len(candidates) != 1:
         names = ", ".join(sorted(backends()))
-        raise TargetError(f"{len(candidates)} backends compile for {target}; there are: {names}")
+        if candidates:
+            raise TargetError(f"{len(candidates)} backends compile for {target}; there are: {names}")
+        hint = "\nhint: pass a target value, such as GPUTarget('cuda', 90, 32)" if isinstance(target, str) else ""
+        raise TargetError(f"unsupported target {target}: the backends are {names}{hint}")
     return candidates[0](target)
