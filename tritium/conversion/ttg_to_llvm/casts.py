@@ -7,16 +7,32 @@ the hardware's from sm_90 on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from ...analysis.dataflow import reachable
 from ...dialects import arith, arith_rare, tt
-from ...ir import FloatAttr, Operation, Type, Value, bf16, element_type, f32, f64
+from ...ir import (
+    REARRANGES,
+    DotLike,
+    FloatAttr,
+    MemoryAccess,
+    Operation,
+    TensorType,
+    Type,
+    Value,
+    bf16,
+    element_type,
+    f16,
+    f32,
+    f64,
+)
 from ...support import UnsupportedOperation
 from ...support.lazy import LazyModule
 from ..llvm.integers import PRECISION, fit_for_rounding
 from ..llvm.operations import CASTS, MIN_MAX
 from .constant_offsets import extend_offset
-from .context import FunctionContext, elementwise, lowers
+from .context import FunctionContext, copied_bits, elementwise, lowers
 from .types import bit_width, is_float, literal, llvm_type, mangled
 
 __all__ = ["DIRECTIONS", "resize"]
@@ -115,12 +131,44 @@ def _float_cast(e: FunctionContext, op: Any) -> None:
     chosen = _chosen(e, op.operands[0], target) if mode is None and e.target.has_min_max(target) else None
     if chosen is not None:
         e.bind(op.results[0], chosen)
+    elif mode in (None, "rz") and source is f32 and target is f16 and _rounds_in_pairs(e, op):
+        e.bind(op.results[0], _rounded_pairs(e, e(op.operands[0]), mode))
     elif mode is None or bit_width(target) > bit_width(source):
         elementwise(e, op, lambda a: resize(e, a, source, target))
     elif target is bf16 and mode != "rz":
         raise UnsupportedOperation(op, f"to bf16 with rounding {mode} is not supported on {e.target.name}")
     else:
         elementwise(e, op, lambda a: _rounded(e, op, a, source, target, mode))
+
+
+def _rounds_in_pairs(e: FunctionContext, op: Any) -> bool:
+    """Whether f32 is rounded to f16 by the packed instruction, two registers at a time.
+
+    That is done in kernels with WGMMAs: ptxas moves a `cvt.rn.f16.f32` of an accumulator up across the wait for its
+    WGMMAs, and then serializes them (C7514 by 12.8 to 13.5). It does not move `cvt.rn.f16x2.f32`, nor any other
+    instruction that was tried. Where the result is only stored, or the operand of a dot, LLVM packs it.
+    """
+    ty = op.operands[0].type
+    even = isinstance(ty, TensorType) and len(e(op.operands[0])) % 2 == 0
+    return e.module.has_wgmma and even and not copied_bits(ty) and not _is_packed(op.results[0])
+
+
+def _is_packed(value: Value) -> bool:
+    """Whether a tensor of f16, perhaps rearranged, is only stored or multiplied by tensor cores."""
+    users = reachable(
+        value.users, lambda op: [u for r in op.results for u in r.users] if op.traits & REARRANGES else []
+    )
+    return all(op.traits & REARRANGES or isinstance(op, (MemoryAccess, DotLike)) for op in users)
+
+
+def _rounded_pairs(e: FunctionContext, values: Sequence[str], mode: str | None) -> list[str]:
+    """f32 as f16, to nearest even or (`rz`) towards zero."""
+    name = f"llvm.nvvm.ff2f16x2.{mode or 'rn'}"
+    out: list[str] = []
+    for low, high in zip(values[::2], values[1::2]):
+        pair = e.call("<2 x half>", name, ("float", high), ("float", low))
+        out += [e.op(f"extractelement <2 x half> {pair}, i32 {i}") for i in range(2)]
+    return out
 
 
 def _chosen(e: FunctionContext, value: Value, target: Type) -> list[str] | None:

@@ -107,6 +107,7 @@ def ttg_to_llvm(module: builtin.Module, target: TargetInfo, options: Any, debug:
         debug=debug,
         global_scratch=_number(module, "ttg.global_scratch_memory_size"),
         high_register_pressure=max_accumulators(module, warps) > HIGH_PRESSURE,
+        has_wgmma=any(op.name == "ttng.warp_group_dot" for op in module.walk()),
     )
     bodies = [_function(context, f, options, f is kernel) for f in functions]
     head = [f'target triple = "{target.triple}"']
