@@ -23,7 +23,9 @@ from ..layout.shared import tma_block_shape
 __all__ = [
     "DESCRIPTOR_BYTES",
     "MIN_ROW_BYTES",
+    "EXPANDED",
     "FORMER_UNLIKELY",
+    "HOST_MAP",
     "UNLIKELY",
     "STAY",
     "block_bytes",
@@ -40,6 +42,12 @@ DESCRIPTOR_BYTES = 128
 
 #: Attribute of a kernel, some of whose descriptors were lowered to pointers: for each whether it remains one.
 STAY = "tritium.descriptors"
+
+#: Attribute of a kernel, some of whose descriptor parameters were replaced by several parameters each.
+EXPANDED = "tritium.expanded_parameters"
+
+#: Attribute of a parameter: the launcher encodes this descriptor from the other arguments (`host-tensor-maps`).
+HOST_MAP = "tritium.host_map"
 
 #: Attribute of a branch: the else region, which does what TMA does not support, is unlikely to be taken.
 UNLIKELY = "tritium.unlikely"

@@ -25,6 +25,7 @@ SWITCHES = {
     "accumulator-init": "accumulators start as zeros in registers, not by an MMA with useAcc = false",
     "tma": "tensor descriptors are lowered to pointers",
     "descriptor-prefetch": "a host descriptor is fetched by the first TMA copy that uses it",
+    "host-maps": "kernels build the tensor maps of descriptors that they make from their arguments",
     "tma-store-in-flight": "each TMA store is waited for where it is issued",
     "multicast": "each CTA of a cluster loads its own copy",
     "warp-specialization": "all warps run the whole program",

@@ -108,7 +108,7 @@ class CudaLauncher:
 
     def __init__(self, src: Any, metadata: Any) -> None:
         values = _fields(metadata)
-        if values.get("tensordesc_meta"):
+        if values.get("tensordesc_meta") or values.get("argument_maps"):
             raise UnsupportedBinding(
                 "CudaLauncher for kernels with tensor descriptors", "call the compiled kernel: kernel[grid](...)"
             )

@@ -22,6 +22,7 @@ from ..backends.nvidia.target import CUDATarget
 from ..backends.nvidia.tensor_map import encode_tiled
 from ..compiler import CompiledKernel, GPUTarget
 from ..support import settings
+from ..support.lazy import LazyModule
 from .allocation import current_allocator
 from .arrays import HOST, ArrayInfo
 from .call_forms import CallForms
@@ -33,10 +34,12 @@ from .native import native_launch
 from .packing import PARAMETERS, SCRATCH_BYTES, Packer, Parameters, bytes_address
 from .placement import place, place_of
 from .scratch import scratch_block
-from .tensor_maps import encoders_of
+from .tensor_maps import NotEncodable, encoders_of
 from .torch_abi import CUDA, stream_function_address
 
 __all__ = ["CudaLauncher"]
+
+_host_maps = LazyModule(".host_maps", __package__)
 
 _NO_TIMING = 2  # `CU_EVENT_DISABLE_TIMING`
 
@@ -54,10 +57,11 @@ class CudaLauncher:
         target = CUDATarget.of(GPUTarget("cuda", values.get("arch") or values["target"]["arch"], 32))
         types = list(signature.values())
         encoders = encoders_of(types, values, _encode)
+        maps = _host_maps.host_maps_of(values, _encode) if values.get("argument_maps") else None
         layout = PARAMETERS[target.has_descriptors]
-        if encoders:
+        if encoders or maps:
             layout = Parameters(attributes=True, base=parameter_base(kernel.asm["cubin"], kernel.name))
-        self.packer = Packer(self.names, types, layout, encoders)
+        self.packer = Packer(self.names, types, layout, encoders, maps)
         self.forms = CallForms.of(kernel)
         self.calls = DirectCalls(self, self.packer)
         self.scratch = [
@@ -74,6 +78,9 @@ class CudaLauncher:
             params, arrays = self.packer(args, index)
         except ArgumentError as error:
             raise ArgumentError(f"{self.kernel.name}: {error}") from None
+        except NotEncodable:
+            self.kernel.compiled_with(host_maps=False).launcher(sizes, args, stream)
+            return
         handle = devices.current_stream(index) if stream is None else int(stream)
         _wait_for_makers(function, arrays, handle)
         memory, params = self._with_scratch(params, sizes, index, handle)

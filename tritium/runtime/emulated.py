@@ -32,13 +32,14 @@ from .fastpath.direct import DirectCalls
 from .grid import normalize_grid
 from .packing import Packer, Parameters
 from .tensor_descriptor import TensorDescriptor
-from .tensor_maps import encoders_of
+from .tensor_maps import NotEncodable, encoders_of
 
 __all__ = ["EmulatedCUDADriver", "EmulatedLauncher"]
 
 _numpy = LazyModule("numpy")
 _torch = LazyModule("torch")
 _benchmark = LazyModule(".benchmark", __package__)
+_host_maps = LazyModule(".host_maps", __package__)
 
 _PROCESSORS = 4  # persistent kernels start one program per SM: few, since they share one CPU
 _EVERYTHING = 1 << 63
@@ -169,7 +170,8 @@ class EmulatedLauncher:
         self.names = list(signature)
         types = list(signature.values())
         encoders = encoders_of(types, kernel.values, encode_tiled)
-        self.packer = Packer(self.names, types, _HostParameters(driver.target.has_descriptors), encoders)
+        maps = _host_maps.host_maps_of(kernel.values, encode_tiled) if kernel.values.get("argument_maps") else None
+        self.packer = Packer(self.names, types, _HostParameters(driver.target.has_descriptors), encoders, maps)
         self.forms = CallForms.of(kernel)
         self.calls = DirectCalls(self, self.packer)
         kernel.load_with(_Interpreted)
@@ -194,6 +196,9 @@ class EmulatedLauncher:
             memory = self._memory(args)
         except ArgumentError as error:
             raise ArgumentError(f"{kernel.name}: {error}") from None
+        except NotEncodable:
+            self._made_by.launcher(kernel.compiled_with(host_maps=False))((x, y, z), args)
+            return
         ctas = kernel.values.get("num_ctas") or 1
         params, scratch = self._with_scratch(params, x * y * z * ctas, memory)
         try:

@@ -77,6 +77,8 @@ def with_checks(chosen: dict[str, Any], known: Sequence[str], checks: Collection
         chosen["instrumentation_mode"] = modes
         if isinstance(modes, str) and "device_checks" in known:
             chosen["instrumentation_mode"], chosen["device_checks"] = _instrumentation.split_modes(modes, checks)
+    if "host_maps" in known:
+        chosen.setdefault("host_maps", True)
     if settings.compilation.fpsan_homomorphic_casts and "fpsan_homomorphic_casts" in known:
         chosen.setdefault("fpsan_homomorphic_casts", True)
     if "sanitize" in known:

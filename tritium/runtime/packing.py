@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..support.lazy import LazyModule
 from .arrays import HOST, ArrayInfo, describe, extent, stands_for_tensor
@@ -20,6 +20,9 @@ from .errors import ArgumentError
 from .specialize import integer_range
 from .tensor_descriptor import TensorDescriptor
 from .tensor_maps import MapEncoder
+
+if TYPE_CHECKING:
+    from .host_maps import HostMaps
 
 __all__ = [
     "PARAMETERS",
@@ -192,7 +195,7 @@ class Packer:
     `types` has the type of each parameter, as in a signature: `packer(args)` takes a value for each of them and returns
     the block, and the descriptions of its arrays, which keep their addresses valid. `encoders` has the encoder of a
     tensor map for each tensor descriptor, None for those that are passed as base, shape and strides; it is empty if all
-    are.
+    are. `maps` makes the descriptors that follow the arguments, from the arguments (`host_maps`).
     """
 
     def __init__(
@@ -201,6 +204,7 @@ class Packer:
         types: Sequence[Any],
         layout: Layout = SLOTS,
         encoders: Sequence[MapEncoder | None] = (),
+        maps: HostMaps | None = None,
     ) -> None:
         self.names = list(names)
         self.types = list(types)
@@ -210,6 +214,7 @@ class Packer:
         self.labels: list[str] = []
         self.spans: list[slice] = []  # spans of the codes, for each parameter
         self.arrays: list[int] = []  # indices of the codes that are addresses of arrays
+        self.maps = maps
         mapped = iter([e is not None for e in self.encoders])
         for name, ty in zip(self.names, self.types):
             first = len(self.codes)
@@ -219,6 +224,9 @@ class Packer:
                 self.codes += _codes(leaf, layout, mapped)
             self.spans.append(slice(first, len(self.codes)))
             self.labels += [name] * (len(self.codes) - first)
+        self.first_map = len(self.codes)
+        self.codes += [_MAP] * (0 if maps is None else len(maps))
+        self.labels += ["a tensor map"] * (len(self.codes) - self.first_map)
         codes = self.codes
         self.slots = len(codes)
         block = struct.Struct(layout.format(codes))
@@ -227,10 +235,12 @@ class Packer:
         self.runtime = [i for i, ty in enumerate(self.types) if ty != "constexpr"]
 
     def __call__(self, args: Sequence[Any], device: int = HOST) -> tuple[bytes, list[ArrayInfo]]:
-        """The block for a launch on `device`, and its owners."""
+        """The block for a launch on `device`, and its owners; NotEncodable where `maps` raises it."""
         found = _Found(self.layout, device, [], [], iter(self.encoders))
         for i in self.runtime:
             _flatten(self.types[i], args[i], self.names[i], found)
+        if self.maps is not None:
+            found.values.extend(self.maps(found.values))
         try:
             return self._pack(*found.values), found.arrays
         except struct.error as error:

@@ -8,18 +8,19 @@ encoding costs nothing from the second launch on.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from ..support.errors import TritiumError
 from ..support.patterns import pattern
 from .arrays import describe
 from .errors import ArgumentError
-from .tensor_descriptor import TensorDescriptor
 
-__all__ = ["HOST_TYPES", "L2_128B", "TF32", "Encode", "MapEncoder", "encoders_of"]
+__all__ = ["HOST_TYPES", "L2_128B", "TF32", "Encode", "MapEncoder", "Metadata", "NotEncodable", "encoders_of"]
 
 #: The arguments of `cuTensorMapEncodeTiled` after its result, dimensions innermost first -> the bytes of the map.
 Encode = Callable[..., bytes]
+
+Metadata = Mapping[str, Any]
 
 #: Element types of the hardware's fields -> CUtensorMapDataType, where the two differ.
 HOST_TYPES = {8: 10, 9: 8, 10: 9}
@@ -33,13 +34,36 @@ _KEPT = 1024
 _TYPE = pattern(r"tensordesc<(\w+)\[([\d, ]*)\](.*)>")
 
 
+class NotEncodable(Exception):
+    """A descriptor made from arguments that no tensor map describes: a kernel that uses it has to make it itself."""
+
+
+class Described(Protocol):
+    """What a map is made from: a `TensorDescriptor`, or one made from the arguments of a kernel (`host_maps`)."""
+
+    @property
+    def base(self) -> object: ...
+    @property
+    def shape(self) -> Sequence[int]: ...
+    @property
+    def strides(self) -> Sequence[int]: ...
+    @property
+    def block_shape(self) -> Sequence[int]: ...
+    @property
+    def padding(self) -> str: ...
+    @property
+    def round_f32_to_tf32(self) -> bool: ...
+    def has_uneven_rows(self, size: int) -> bool:
+        """Whether rows in elements of `size` bytes do not end at multiples of 16 bytes."""
+
+
 class MapEncoder:
     """`encoder(descriptor, address, name)`: the map, shape and strides, in the order of the kernel's parameters.
 
     `type` is the parameter's in the signature, `meta` its entry of `tensordesc_meta`; `encode` makes the 128 bytes.
     """
 
-    def __init__(self, type_: str, meta: Mapping[str, Any], encode: Encode) -> None:
+    def __init__(self, type_: str, meta: Metadata, encode: Encode) -> None:
         found = _TYPE.match(type_)
         assert found is not None, type_
         self.element = found[1]
@@ -53,7 +77,7 @@ class MapEncoder:
         self.encode = encode
         self._maps: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
-    def __call__(self, descriptor: TensorDescriptor, address: int, name: str) -> tuple[Any, ...]:
+    def __call__(self, descriptor: Described, address: int, name: str) -> tuple[Any, ...]:
         d = descriptor
         found = self.known(d, address)
         if found is None:
@@ -63,11 +87,11 @@ class MapEncoder:
             found = self._maps[_key(d, address)] = (self.map(d, address, name), *d.shape, *d.strides)
         return found
 
-    def known(self, descriptor: TensorDescriptor, address: int) -> tuple[Any, ...] | None:
+    def known(self, descriptor: Described, address: int) -> tuple[Any, ...] | None:
         """A memoized result, None without one."""
         return self._maps.get(_key(descriptor, address))
 
-    def map(self, d: TensorDescriptor, address: int, name: str) -> bytes:
+    def map(self, d: Described, address: int, name: str) -> bytes:
         """The 128 bytes."""
         sizes = [int(n) for n in (*d.shape[:-1], d.shape[-1] * self.packed)]
         kind = TF32 if d.round_f32_to_tf32 else HOST_TYPES.get(self.kind, self.kind)
@@ -90,7 +114,7 @@ class MapEncoder:
                 f"{d.strides} at {address:#x}, in boxes of {self.box} elements of {self.size} bytes"
             ) from None
 
-    def check(self, d: TensorDescriptor, address: int, name: str) -> None:
+    def check(self, d: Described, address: int, name: str) -> None:
         """ArgumentError for a tensor that the hardware does not support."""
         if list(d.block_shape) != self.block:
             raise ArgumentError(
@@ -132,11 +156,11 @@ class MapEncoder:
             )
 
 
-def _key(d: TensorDescriptor, address: int) -> tuple[Any, ...]:
+def _key(d: Described, address: int) -> tuple[Any, ...]:
     return (address, *d.shape, *d.strides, d.padding, d.round_f32_to_tf32, *d.block_shape)
 
 
-def encoders_of(types: Sequence[Any], values: Mapping[str, Any], encode: Encode) -> list[MapEncoder | None]:
+def encoders_of(types: Sequence[Any], values: Metadata, encode: Encode) -> list[MapEncoder | None]:
     """An encoder for each descriptor among the types of a signature, in order; None for those passed as base, shape and
     strides, an empty list if all are."""
     rows = values.get("tensordesc_meta") or []

@@ -24,11 +24,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..analysis.descriptors import pointer_reasons, uneven_descriptors
-from ..analysis.tma import STAY
+from ..analysis.tma import EXPANDED, STAY
 from ..dialects import arith, tt
 from ..dialects.tt_types import PointerType
 from ..dialects.ttg_switches import is_on
 from ..ir import (
+    UNIT,
     ArrayAttr,
     Builder,
     DictionaryAttr,
@@ -184,6 +185,7 @@ def _fix_arguments(func: Any, arguments: list[_Argument]) -> None:
     Divisibility is stated for the other parts.
     """
     entry = func.entry
+    func.attributes[EXPANDED] = UNIT
     rows = [DictionaryAttr({})] * len(entry.args) if func.arg_attrs is None else list(func.arg_attrs.elements)
     for argument in reversed(arguments):
         at = argument.at

@@ -67,6 +67,9 @@ class CUDAOptions:
     device_checks: str = instrumentation("", "modes that the emulator checks in a launch; launches set it")
     fpsan_homomorphic_casts: bool = instrumentation(False, "True is refused: fpsan is")
     min_shared_mem: int | None = semantic(None, "bytes of shared memory of a CTA at least")
+    host_maps: bool = semantic(
+        False, "the launcher encodes descriptors that kernels make from arguments; launches set it"
+    )
     without: str = semantic("", "optimizations not to apply, with commas (`dialects.ttg_switches.SWITCHES`)")
 
     def __post_init__(self) -> None:

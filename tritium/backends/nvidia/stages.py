@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from ...analysis.register_pressure import high_pressure_loop, warps_for_accumulators
-from ...analysis.tma import STAY, tensordesc_row
+from ...analysis.tma import HOST_MAP, STAY, tensordesc_row
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
@@ -49,6 +49,13 @@ from .toolchain import find_tool, highest_ptx, parse_release, tool_version
 __all__ = ["PIPELINES", "Build", "make_ttgir", "make_ttir"]
 
 _general = rows_from("tritium.transforms")
+_HOST_MAPS = (
+    _general(
+        "host-tensor-maps",
+        "descriptors that are functions of the arguments",
+        when=has_any("tt.make_tensor_descriptor"),
+    ),
+)
 _driver_jit = LazyModule(".driver_jit", __package__)
 _shared_memory_report = LazyModule(".shared_memory_report", __package__)
 _spill_retry = LazyModule(".spill_retry", __package__)
@@ -74,6 +81,7 @@ def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]
             {"native": capability if options.native_descriptors else 0},
             when=has_any("tt.make_tensor_descriptor", argument="!tt.tensordesc<"),
         ),
+        *(_HOST_MAPS if options.host_maps and options.native_descriptors else ()),
         _general(
             "decompose-scaled-dot",
             "no later pass supports scaled dots yet",
@@ -147,7 +155,7 @@ class Build:
             )
             metadata["name"] = lowered.name
             metadata.update(_resources(module, options))
-            metadata["tensordesc_meta"] = _descriptors(module)
+            metadata["tensordesc_meta"], metadata["argument_maps"] = _descriptors(module)
             metadata["shared"] = max(lowered.shared_bytes, options.min_shared_mem or 0)
             self._check_shared(module, metadata)
             comment = launch_comment(metadata)
@@ -344,19 +352,42 @@ def _resources(module: Operation, options: CUDAOptions) -> dict[str, Any]:
     return found
 
 
-def _descriptors(module: Operation) -> list[dict[str, Any] | None]:
-    """The metadata of the descriptors among a kernel's parameters, in order; None: passed as pointers."""
-    rows: list[dict[str, Any] | None] = []
+_Row = dict[str, Any]
+
+
+def _descriptors(module: Operation) -> tuple[list[_Row | None], list[_Row]]:
+    """The metadata of the descriptors among a kernel's parameters, in order; None: passed as pointers. Then of those
+    that the launcher makes from other arguments: what from (`map`), and `type` and `meta` as of a parameter."""
+    rows: list[_Row | None] = []
+    maps: list[_Row] = []
     for func in functions_of(module):
         if isinstance(func, tt.Func) and func.sym_visibility != "private" and not func.is_declaration:
-            types = [arg.type for arg in func.entry.args]
-            found = iter([tensordesc_row(ty) for ty in types if isinstance(ty, TensorDescType)])
+            given = []
+            for i, arg in enumerate(func.entry.args):
+                if isinstance(arg.type, TensorDescType):
+                    row, made = tensordesc_row(arg.type), _host_map(func, i)
+                    if made is None:
+                        given.append(row)
+                    else:
+                        maps.append({"map": made, "type": _tile_text(arg.type), "meta": row})
+            found = iter(given)
             stay = func.attributes.get(STAY)
             if isinstance(stay, ArrayAttr):
                 rows += [next(found) if isinstance(v, IntegerAttr) and v.value else None for v in stay.elements]
             else:
                 rows += found
-    return rows
+    return rows, maps
+
+
+def _host_map(func: tt.Func, index: int) -> str | None:
+    """What the launcher makes a descriptor from; None for one that it is passed."""
+    text = None if func.arg_attrs is None else func.arg_attrs.elements[index].get(HOST_MAP)
+    return text.value if isinstance(text, StringAttr) else None
+
+
+def _tile_text(ty: TensorDescType) -> str:
+    """The type of a descriptor as in a signature; rows need not end at multiples of 16 bytes."""
+    return f"tensordesc<{ty.block.element}[{','.join(map(str, ty.block.shape))}],uneven>"
 
 
 def _integer(op: Operation, name: str) -> int:

@@ -141,7 +141,7 @@ def _float_cast(e: FunctionContext, op: Any) -> None:
         elementwise(e, op, lambda a: _rounded(e, op, a, source, target, mode))
 
 
-def _rounds_in_pairs(e: FunctionContext, op: Any) -> bool:
+def _rounds_in_pairs(e: FunctionContext, op: Operation) -> bool:
     """Whether f32 is rounded to f16 by the packed instruction, two registers at a time.
 
     That is done in kernels with WGMMAs: ptxas moves a `cvt.rn.f16.f32` of an accumulator up across the wait for its

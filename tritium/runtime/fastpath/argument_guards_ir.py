@@ -457,8 +457,41 @@ define i32 @tt.guard_bytes(ptr %guard, ptr %value, ptr %frame) {
 entry:
   %found = call ptr @tt.asked(ptr %guard, ptr %value)
   %other = icmp eq ptr %found, null
-  br i1 %other, label %no, label %measure
-measure:
+  br i1 %other, label %no, label %copy
+copy:
+  %result = call i32 @tt.copy(ptr %guard, ptr %found, ptr %frame)
+  ret i32 %result
+no:
+  ret i32 1
+}
+
+; call(the `high` bytes of the frame at `low`) is the `size` bytes that the kernel takes, or None: what is made from the
+; parameters before it
+define i32 @tt.guard_derived(ptr %guard, ptr %value, ptr %frame) {
+entry:
+  %start = get i64 %guard.low
+  %length = get i64 %guard.high
+  %from = getelementptr i8, ptr %frame, i64 %start
+  %key = call ptr @PyBytes_FromStringAndSize(ptr %from, i64 %length)
+  %refused = icmp eq ptr %key, null
+  br i1 %refused, label %no, label %ask
+ask:
+  %function = get ptr %guard.call
+  %found = call ptr @tt.call1(ptr %function, ptr %key)
+  call void @Py_DecRef(ptr %key)
+  %failed = icmp eq ptr %found, null
+  br i1 %failed, label %no, label %copy
+copy:
+  %result = call i32 @tt.copy(ptr %guard, ptr %found, ptr %frame)
+  ret i32 %result
+no:
+  call void @PyErr_Clear()
+  ret i32 1
+}
+
+; Store the bytes of an object in the parameters and release it; 1 where it is no bytes of the size of the slot
+define internal i32 @tt.copy(ptr %guard, ptr %found, ptr %frame) {
+entry:
   %bytes = call i64 @PyBytes_Size(ptr %found)           ; -1 and an error for what is no bytes
   %slot = get i64 %guard.slot
   %above = lshr i64 %slot, 32
@@ -475,8 +508,6 @@ copy:
 wrong:
   call void @PyErr_Clear()
   call void @Py_DecRef(ptr %found)
-  br label %no
-no:
   ret i32 1
 }
 

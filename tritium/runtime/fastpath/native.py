@@ -255,8 +255,8 @@ class Plan:
 #: fields of a guard that share a word with others
 _STORED = {"place": "high", "expected": "extra"}
 
-#: checks that call Python for an argument
-_LATE = frozenset(("array", "address", "bytes"))
+#: checks that call Python for an argument, or read what such a check stores
+_LATE = frozenset(("array", "address", "bytes", "derived"))
 
 #: fields that may hold an int as an object, by check
 _OBJECTS = {

@@ -18,7 +18,7 @@ from ...frontend.captured_globals import CapturedGlobal
 from .. import arrays
 from ..errors import ArgumentError
 from ..grid import normalize_grid
-from ..packing import padded
+from ..packing import Packer, padded
 from ..specialize import ALIGNED, ParameterRule, integer_range
 from ..stream import stream_handle
 from ..tensor_descriptor import TensorDescriptor, element_bytes
@@ -95,6 +95,7 @@ def make_plan(
         names.append(None if name in LAUNCH_ONLY and not isinstance(number, int) else name)
     guards += backend.guards
     guards += [guard for captured in global_values for guard in _global_guards(captured)]
+    guards += _map_guards(backend.packer) if template is None else ()
     return Plan(
         native,
         *call,
@@ -111,6 +112,51 @@ def make_plan(
         },
         backend.keep,
     )
+
+
+class _Maps(dict[bytes, bytes]):
+    """The parameter bytes of `packer.maps`, memoized by those of the arguments that they are made from."""
+
+    def __init__(self, packer: Packer) -> None:
+        places, at = packer.layout.places(packer.codes), packer.first_map
+        used = packer.maps.arguments if packer.maps is not None else []
+        self._first, end = min(used, default=0), max(used, default=-1) + 1
+        self._make = packer.maps
+        self.read, self.write = _span(places[self._first : end]), _span(places[at:])
+        self._unpack = struct.Struct(f"<{padded(packer.codes[self._first : end], places[self._first : end])}").unpack
+        self._pack = struct.Struct(f"<{padded(packer.codes[at:], places[at:])}").pack
+
+    def __missing__(self, key: bytes) -> bytes:
+        """NotEncodable as of `maps`: the launch is none of this plan's."""
+        assert self._make is not None
+        values = dict(enumerate(self._unpack(key), self._first))
+        found = self._pack(*self._make(values))
+        if len(self) >= _KEPT:
+            self.clear()
+        self[key] = found
+        return found
+
+
+def _span(places: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The offset of the first of consecutive values, and the bytes that they take."""
+    if not places:
+        return 0, 0
+    return places[0][0], sum(places[-1]) - places[0][0]
+
+
+def _map_guards(packer: Packer) -> Iterator[ArgumentGuard]:
+    """A guard that makes the tensor maps of descriptors from the arguments, after all others."""
+    if packer.maps is not None:
+        maps = _Maps(packer)
+        (start, length), (at, size) = maps.read, maps.write
+        yield {
+            "check": "derived",
+            "call": maps.__getitem__,
+            "low": start + FRAME_HEAD,
+            "high": length,
+            "at": at,
+            "size": size,
+        }
 
 
 def _normalize(name: str, grid: Any) -> tuple[int, int, int]:
