@@ -79,9 +79,8 @@ def atomic_cas(sem: SemanticContext, ptr: tensor, cmp: Any, val: Any, order: Any
         raise value_error(f"atomic_cas only supports elements with width {{16, 32, 64}}, got {element}")
     cmp, val = (_converted(sem, v, element, "atomic_cas") for v in (cmp, val))
     if ptr.type.is_block():
-        shape = ptr.type.shape
-        cmp = sem.broadcast_to(cmp, shape, ("cmp", "pointer"))
-        val = sem.broadcast_to(val, shape, ("val", "pointer"))
+        cmp = sem.broadcast_like(cmp, ptr.type, ("cmp", "pointer"))
+        val = sem.broadcast_like(val, ptr.type, ("val", "pointer"))
     elif cmp.type.is_block() or val.type.is_block():
         raise value_error("atomic_cas through one pointer takes scalar values")
     op = tt.AtomicCAS(ptr.handle, cmp.handle, val.handle, order, scope, result=val.type.ir)
@@ -96,8 +95,9 @@ def _operands(sem: SemanticContext, ptr: tensor, val: Any, mask: Any, name: str)
     val = _converted(sem, val, element, f"atomic_{name}")
     mask = sem.scalar_constant(True, int1) if mask is None else boolean_mask(sem, mask)
     if ptr.type.is_block():
-        shape = ptr.type.shape
-        return sem.broadcast_to(val, shape, ("val", "pointer")), sem.broadcast_to(mask, shape, ("mask", "pointer"))
+        return sem.broadcast_like(val, ptr.type, ("val", "pointer")), sem.broadcast_like(
+            mask, ptr.type, ("mask", "pointer")
+        )
     if val.type.is_block() or mask.type.is_block():
         raise value_error(f"atomic_{name} through one pointer takes a scalar value and mask")
     return val, mask
@@ -194,7 +194,7 @@ def _mask_like(sem: SemanticContext, ptr: tensor, mask: Any) -> tensor:
         return sem.full(ptr.type.shape, True, int1) if ptr.type.is_block() else sem.scalar_constant(True, int1)
     mask = boolean_mask(sem, mask)
     if ptr.type.is_block():
-        return sem.broadcast_to(mask, ptr.type.shape, ("mask", "pointer"))
+        return sem.broadcast_like(mask, ptr.type, ("mask", "pointer"))
     check_one_address(mask=mask)
     return mask
 
@@ -202,7 +202,7 @@ def _mask_like(sem: SemanticContext, ptr: tensor, mask: Any) -> tensor:
 def _value_like(sem: SemanticContext, ptr: tensor, value: Any, name: str) -> tensor:
     value = _converted(sem, value, ptr.dtype.element_ty, name)
     if ptr.type.is_block():
-        return sem.broadcast_to(value, ptr.type.shape, ("val", "pointer"))
+        return sem.broadcast_like(value, ptr.type, ("val", "pointer"))
     check_one_address(value=value)
     return value
 

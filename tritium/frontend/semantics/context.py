@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
-from ...ir import Attribute, Builder, Value
+from ...ir import Attribute, Builder, Operation, Value
 from ..constexpr import constexpr
 from ..dtypes import dtype
 from ..tensor import tensor
@@ -42,6 +42,20 @@ class SemanticContext(Protocol):
 
     def min_dot_size(self, lhs_bits: int, rhs_bits: int, /) -> tuple[int, int, int]:
         """The minimum M, N and K of a dot of operands of such widths."""
+
+    # -- results
+
+    def block(self, element: dtype, shape: Sequence[int]) -> dtype:
+        """The type of a block whose layout does not follow from an operand."""
+
+    def emit(self, op: Operation, ty: dtype) -> tensor:
+        """Insert `op`; its result, of the type `ty`."""
+
+    def emit_all(self, op: Operation, types: Sequence[dtype]) -> list[tensor]:
+        """Insert `op`; its results, of these types."""
+
+    def broadcast_like(self, x: tensor, like: dtype, roles: tuple[str, str] | None = ...) -> tensor:
+        """`x` broadcast to the shape of a value of the type `like`."""
 
     # -- promotion and constants
 

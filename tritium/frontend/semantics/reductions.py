@@ -59,11 +59,8 @@ def where(sem: SemanticContext, condition: Operand, x: Operand, y: Operand) -> t
     if x.__class__ is not tensor and y.__class__ is not tensor:
         x, y = sem.to_tensor(x), sem.to_tensor(y)
     x, y = binary_operands(sem, x, y, True, True)
-    if condition.type.is_block():
-        condition, x = sem.broadcast_value(condition, x, ("condition", "x"))
-        x, y = sem.broadcast_value(x, y)
-    elif x.type.is_block():
-        condition = sem.splat(condition, x.type.shape)
+    condition, x = sem.broadcast_value(condition, x, ("condition", "x"))
+    x, y = sem.broadcast_value(x, y)
     op = arith.Select(condition.handle, x.handle, y.handle)
     return tensor(sem.builder.add(op), x.type)
 
@@ -309,8 +306,7 @@ def reduce(
     types = [wrap_shape(x.dtype, rest) for x in inputs]
     region = _combine_region(sem, inputs, combine_fn, generator, tt.ReduceReturn)
     op = tt.Reduce([x.handle for x in inputs], at, region, results_=[ty.to_ir() for ty in types])
-    sem.builder.insert(op)
-    results = [tensor(v, ty) for v, ty in zip(op.results, types)]
+    results = sem.emit_all(op, types)
     if not keep_dims:
         return results
     if everything:
@@ -326,8 +322,7 @@ def scan(
     at = _axis(axis, len(shape), "scan")
     region = _combine_region(sem, inputs, combine_fn, generator, tt.ScanReturn)
     op = tt.Scan([x.handle for x in inputs], at, bool(reverse), region, results_=[x.type.to_ir() for x in inputs])
-    sem.builder.insert(op)
-    return [tensor(v, x.type) for v, x in zip(op.results, inputs)]
+    return sem.emit_all(op, [x.type for x in inputs])
 
 
 def histogram(sem: SemanticContext, x: tensor, num_bins: Any, mask: Any = None) -> tensor:
@@ -340,6 +335,6 @@ def histogram(sem: SemanticContext, x: tensor, num_bins: Any, mask: Any = None) 
     if not isinstance(num_bins, int) or num_bins < 1:
         raise value_error(f"num_bins must be a positive number known at compile time, got {num_bins!r}")
     if mask is not None:
-        mask = sem.broadcast_to(boolean_mask(sem, mask), x.type.shape).handle
-    ty = block_type(int32, [num_bins])
-    return tensor(sem.builder.add(tt.Histogram(x.handle, mask, result=ty.ir)), ty)
+        mask = sem.broadcast_like(boolean_mask(sem, mask), x.type).handle
+    ty = sem.block(int32, [num_bins])
+    return sem.emit(tt.Histogram(x.handle, mask, result=ty.ir), ty)

@@ -15,6 +15,7 @@ from . import (
     memory,
     promotion,
     reductions,
+    results,
     shape,
 )
 
@@ -63,6 +64,11 @@ class Semantic:
     def binary(self, name: str, lhs: Any, rhs: Any) -> Any:
         """The operator `name` (a method of this class: add, sub, eq, …) on two operands."""
         return getattr(self, name)(lhs, rhs)
+
+    block = results.block
+    emit = results.emit
+    emit_all = results.emit_all
+    broadcast_like = results.broadcast_like
 
     integer_promote = promotion.integer_promote
     computation_type = promotion.computation_type

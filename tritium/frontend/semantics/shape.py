@@ -56,8 +56,7 @@ def arange(sem: SemanticContext, start: Any, end: Any) -> tensor:
     size = end - start
     if size <= 0:
         raise value_error("arange's end argument must be greater than the start argument")
-    ty = block_type(int32, (size,))
-    return tensor(sem.builder.add(tt.MakeRange(start, end)), ty)
+    return sem.emit(tt.MakeRange(start, end), sem.block(int32, (size,)))
 
 
 def splat(sem: SemanticContext, x: tensor, shape: Sequence[int]) -> tensor:
@@ -65,8 +64,8 @@ def splat(sem: SemanticContext, x: tensor, shape: Sequence[int]) -> tensor:
     if not len(shape):
         return x
     assert not x.type.is_block(), "a block cannot be splat"
-    ty = block_type(x.dtype, shape)
-    return tensor(sem.builder.add(tt.Splat(x.handle, result=ty.ir)), ty)
+    ty = sem.block(x.dtype, shape)
+    return sem.emit(tt.Splat(x.handle, result=ty.ir), ty)
 
 
 def unsplat(sem: SemanticContext, x: tensor) -> tensor:
@@ -93,10 +92,10 @@ def reshape(sem: SemanticContext, x: tensor, shape: Sequence[int], can_reorder: 
         )
     if not len(shape):
         return unsplat(sem, x)
-    ty = block_type(x.dtype, shape)
-    if ty is x.type:
+    if tuple(shape) == x.type.shape:
         return x
-    return tensor(sem.builder.add(tt.Reshape(x.handle, can_reorder, result=ty.ir)), ty)
+    ty = block_type(x.dtype, shape)
+    return sem.emit(tt.Reshape(x.handle, can_reorder, result=ty.ir), ty)
 
 
 def expand_dims(sem: SemanticContext, x: tensor, axis: int) -> tensor:
@@ -105,7 +104,7 @@ def expand_dims(sem: SemanticContext, x: tensor, axis: int) -> tensor:
     if not x.type.is_block():
         return splat(sem, x, (1,))
     ty = block_type(x.dtype, (*shape[:axis], 1, *shape[axis:]))
-    return tensor(sem.builder.add(tt.ExpandDims(x.handle, axis)), ty)
+    return sem.emit(tt.ExpandDims(x.handle, axis), ty)
 
 
 def permute(sem: SemanticContext, x: tensor, dims: Sequence[int]) -> tensor:
@@ -119,7 +118,7 @@ def permute(sem: SemanticContext, x: tensor, dims: Sequence[int]) -> tensor:
     if sorted(dims) != list(range(rank)):
         raise value_error(f"permute dims must be a permutation of 0, 1, ..., n-1, but were {dims}")
     ty = block_type(x.dtype, [x.type.shape[d] for d in dims])
-    return tensor(sem.builder.add(tt.Trans(x.handle, dims)), ty)
+    return sem.emit(tt.Trans(x.handle, dims), ty)
 
 
 def broadcast_to(sem: SemanticContext, x: tensor, shape: Sequence[int], roles: tuple[str, str] | None = None) -> tensor:
@@ -144,7 +143,7 @@ def broadcast_to(sem: SemanticContext, x: tensor, shape: Sequence[int], roles: t
                 roles,
             )
     ty = block_type(x.dtype, shape)
-    return tensor(sem.builder.add(tt.Broadcast(x.handle, result=ty.ir)), ty)
+    return sem.emit(tt.Broadcast(x.handle, result=ty.ir), ty)
 
 
 def _not_broadcast(why: str, have: Sequence[int], shape: Sequence[int], roles: tuple[str, str] | None) -> OperandError:
@@ -225,7 +224,7 @@ def cat(sem: SemanticContext, lhs: tensor, rhs: tensor, can_reorder: bool, dim: 
     dim = _axis(dim, rank, "cat")
     if can_reorder and rank == 1:
         ty = block_type(lhs.dtype, [2 * shape[0]])
-        return tensor(sem.builder.add(tt.Cat(lhs.handle, rhs.handle, result=ty.ir)), ty)
+        return sem.emit(tt.Cat(lhs.handle, rhs.handle, result=ty.ir), ty)
     # [a; b] along dim = the pair dimension of join moved before dim, then both merged
     both = permute(sem, join(sem, lhs, rhs), [*range(dim), rank, *range(dim, rank)])
     shape[dim] *= 2
@@ -241,7 +240,7 @@ def join(sem: SemanticContext, lhs: tensor, rhs: tensor) -> tensor:
     if scalar:
         lhs, rhs = expand_dims(sem, lhs, 0), expand_dims(sem, rhs, 0)
     ty = block_type(lhs.dtype, [*lhs.type.shape, 2])
-    joined = tensor(sem.builder.add(tt.Join(lhs.handle, rhs.handle, result=ty.ir)), ty)
+    joined = sem.emit(tt.Join(lhs.handle, rhs.handle, result=ty.ir), ty)
     return reshape(sem, joined, [2]) if scalar else joined
 
 
@@ -256,7 +255,7 @@ def split(sem: SemanticContext, x: tensor) -> tuple[tensor, tensor]:
     if scalar:
         x = expand_dims(sem, x, 0)
     ty = block_type(x.dtype, x.type.shape[:-1])
-    left, right = (tensor(v, ty) for v in sem.builder.add(tt.Split(x.handle)))
+    left, right = sem.emit_all(tt.Split(x.handle), [ty, ty])
     return (unsplat(sem, left), unsplat(sem, right)) if scalar else (left, right)
 
 
@@ -277,7 +276,7 @@ def gather(sem: SemanticContext, x: tensor, indices: tensor, axis: int) -> tenso
                 f" {list(x.type.shape)}"
             )
     ty = block_type(x.dtype, indices.type.shape)
-    return tensor(sem.builder.add(tt.Gather(x.handle, indices.handle, axis, result=ty.ir)), ty)
+    return sem.emit(tt.Gather(x.handle, indices.handle, axis, result=ty.ir), ty)
 
 
 def _axis(axis: Any, rank: int, name: str) -> int:
