@@ -38,31 +38,31 @@ _deprecations = LazyModule("...support.deprecations", __package__)
 
 
 @builtin
-def program_id(axis: Any, _semantic: Any = None) -> tensor:
+def program_id(axis: object, _semantic: Any = None) -> tensor:
     """The position of this program along `axis` (0, 1 or 2) of the grid, int32."""
     return _semantic.program_id(axis)
 
 
 @builtin
-def num_programs(axis: Any, _semantic: Any = None) -> tensor:
+def num_programs(axis: object, _semantic: Any = None) -> tensor:
     """The size of the grid along `axis` (0, 1 or 2), int32."""
     return _semantic.num_programs(axis)
 
 
 @builtin
-def arange(start: Any, end: Any, _semantic: Any = None) -> tensor:
+def arange(start: object, end: object, _semantic: Any = None) -> tensor:
     """[start, …, end - 1] as int32; both known at compile time."""
     return _semantic.arange(start, end)
 
 
 @builtin
-def full(shape: Any, value: Any, dtype: Any, _semantic: Any = None) -> tensor:
+def full(shape: object, value: object, dtype: object, _semantic: Any = None) -> tensor:
     """A block of `shape` filled with the scalar `value`."""
     return _semantic.full(shape_of([shape]), unwrap(value), check_dtype(dtype))
 
 
 @builtin
-def to_tensor(x: Any, _semantic: Any = None) -> tensor:
+def to_tensor(x: object, _semantic: Any = None) -> tensor:
     """A number as a scalar tensor."""
     return _semantic.to_tensor(x)
 
@@ -70,7 +70,7 @@ def to_tensor(x: Any, _semantic: Any = None) -> tensor:
 @member
 @builtin
 def cast(
-    input: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None
+    input: object, dtype: object, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None
 ) -> tensor:
     """The value of `input` in another type; with `bitcast` its bits. `fp_downcast_rounding`: "rtne" or "rtz"."""
     x = _semantic.to_tensor(input)
@@ -81,7 +81,9 @@ def cast(
 
 
 @builtin
-def _to(self: Any, dtype: Any, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None) -> tensor:
+def _to(
+    self: object, dtype: object, fp_downcast_rounding: Any = None, bitcast: Any = False, _semantic: Any = None
+) -> tensor:
     """The same as `tl.cast`."""
     return cast(self, dtype, fp_downcast_rounding, bitcast, _semantic=_semantic)
 
@@ -110,7 +112,7 @@ def _block(x: Any, name: str, sem: Any) -> tensor:
 
 
 @builtin
-def broadcast(input: Any, other: Any, _semantic: Any = None) -> tl_tuple:
+def broadcast(input: object, other: object, _semantic: Any = None) -> tl_tuple:
     """Both broadcast by NumPy's rules."""
     return tl_tuple(
         _semantic.broadcast_value(
@@ -121,14 +123,14 @@ def broadcast(input: Any, other: Any, _semantic: Any = None) -> tl_tuple:
 
 @member
 @builtin
-def broadcast_to(input: Any, *shape: Any, _semantic: Any = None) -> tensor:
+def broadcast_to(input: object, *shape: object, _semantic: Any = None) -> tensor:
     """`input` with its dimensions of size 1 repeated to `shape`."""
     return _semantic.broadcast_to(_block(input, "broadcast_to", _semantic), shape_of(shape))
 
 
 @member
 @builtin
-def trans(input: Any, *dims: Any, _semantic: Any = None) -> tensor:
+def trans(input: object, *dims: Any, _semantic: Any = None) -> tensor:
     """The dimensions permuted by `dims`; without them, the last two exchanged."""
     x = _block(input, "trans", _semantic)
     rank = len(x.type.shape)
@@ -142,7 +144,7 @@ def trans(input: Any, *dims: Any, _semantic: Any = None) -> tensor:
 
 @member
 @builtin
-def permute(input: Any, *dims: Any, _semantic: Any = None) -> tensor:
+def permute(input: object, *dims: Any, _semantic: Any = None) -> tensor:
     """Dimension k of the result is dimension dims[k] of `input`."""
     return _semantic.permute(_block(input, "permute", _semantic), _dims(dims))
 
@@ -155,7 +157,7 @@ def _dims(dims: Any) -> list[int]:
 
 @member
 @builtin
-def reshape(input: Any, *shape: Any, can_reorder: Any = False, _semantic: Any = None) -> tensor:
+def reshape(input: object, *shape: object, can_reorder: Any = False, _semantic: Any = None) -> tensor:
     """The elements in row-major order in another shape."""
     x = _block(input, "reshape", _semantic)
     dims, reorder = list(shape), flag(can_reorder)
@@ -168,14 +170,14 @@ def reshape(input: Any, *shape: Any, can_reorder: Any = False, _semantic: Any = 
 
 @member
 @builtin
-def view(input: Any, *shape: Any, _semantic: Any = None) -> tensor:
+def view(input: object, *shape: object, _semantic: Any = None) -> tensor:
     """`reshape` with elements in any order; deprecated in favour of `reshape`."""
     return _semantic.reshape(_block(input, "view", _semantic), shape_of(shape), True)
 
 
 @member
 @builtin
-def expand_dims(input: Any, axis: Any, _semantic: Any = None) -> tensor:
+def expand_dims(input: object, axis: object, _semantic: Any = None) -> tensor:
     """A dimension of size 1 at `axis` of the result; for several, at each of them."""
     x = _block(input, "expand_dims", _semantic)
     axes = [static_int(a, "axis") for a in unwrap_sequence(axis)]
@@ -194,14 +196,14 @@ def expand_dims(input: Any, axis: Any, _semantic: Any = None) -> tensor:
 
 @member
 @builtin
-def unsqueeze(x: Any, dim: Any, _semantic: Any = None) -> tensor:
+def unsqueeze(x: object, dim: object, _semantic: Any = None) -> tensor:
     """A dimension of size 1 at `dim`."""
     return expand_dims(x, dim, _semantic=_semantic)
 
 
 @member
 @builtin
-def squeeze(x: Any, dim: Any, _semantic: Any = None) -> tensor:
+def squeeze(x: object, dim: object, _semantic: Any = None) -> tensor:
     """Without dimension `dim`, which has size 1."""
     x = _block(x, "squeeze", _semantic)
     shape = list(x.type.shape)
@@ -215,13 +217,13 @@ def squeeze(x: Any, dim: Any, _semantic: Any = None) -> tensor:
 
 @member
 @builtin
-def item(input: Any, _semantic: Any = None) -> tensor:
+def item(input: object, _semantic: Any = None) -> tensor:
     """The only element as a scalar."""
     return _semantic.unsplat(_block(input, "item", _semantic))
 
 
 @builtin
-def cat(input: Any, other: Any, can_reorder: Any = False, dim: Any = 0, _semantic: Any = None) -> tensor:
+def cat(input: object, other: object, can_reorder: Any = False, dim: object = 0, _semantic: Any = None) -> tensor:
     """`input` followed by `other` along `dim`."""
     x, y = _block(input, "cat", _semantic), _block(other, "cat", _semantic)
     if flag(can_reorder):
@@ -244,6 +246,6 @@ def split(a: Any, _semantic: Any = None) -> tl_tuple:
 
 @member
 @builtin
-def gather(src: Any, index: Any, axis: Any, _semantic: Any = None) -> tensor:
+def gather(src: Any, index: Any, axis: object, _semantic: Any = None) -> tensor:
     """result[i…] = src[i… with the coordinate at `axis` replaced by index[i…]]"""
     return _semantic.gather(_block(src, "gather", _semantic), _block(index, "gather", _semantic), axis)

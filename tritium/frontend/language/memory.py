@@ -46,7 +46,7 @@ def _older_positions(first: int, names: tuple[str, ...]) -> Callable[[_Function]
 
     def decorator(fn: _Function) -> _Function:
         @functools.wraps(fn)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
+        def wrapper(*args: object, **kwargs: object) -> Any:
             if len(args) > first and isinstance(unwrap(args[first]), (tl_tuple, list, builtins.tuple)):
                 older = dict(zip(names, args[first:]))
                 twice = [*(older.keys() & kwargs.keys())]
@@ -64,14 +64,14 @@ def _older_positions(first: int, names: tuple[str, ...]) -> Callable[[_Function]
 @builtin
 @_older_positions(3, ("boundary_check", "padding_option", "cache_modifier", "eviction_policy", "volatile"))
 def load(
-    pointer: Any,
-    mask: Any = None,
-    other: Any = None,
-    cache_modifier: Any = "",
-    eviction_policy: Any = "",
-    volatile: Any = False,
-    boundary_check: Any = (),
-    padding_option: Any = "",
+    pointer: object,
+    mask: object = None,
+    other: object = None,
+    cache_modifier: object = "",
+    eviction_policy: object = "",
+    volatile: object = False,
+    boundary_check: object = (),
+    padding_option: object = "",
     _semantic: Any = None,
 ) -> tensor:
     """Load from `pointer`: a scalar, a block of pointers element by element, or the block of a block pointer.
@@ -97,12 +97,12 @@ def load(
 @builtin
 @_older_positions(3, ("boundary_check", "cache_modifier", "eviction_policy"))
 def store(
-    pointer: Any,
-    value: Any,
-    mask: Any = None,
-    cache_modifier: Any = "",
-    eviction_policy: Any = "",
-    boundary_check: Any = (),
+    pointer: object,
+    value: object,
+    mask: object = None,
+    cache_modifier: object = "",
+    eviction_policy: object = "",
+    boundary_check: object = (),
     _semantic: Any = None,
 ) -> None:
     """Store `value` to `pointer` where `mask` is true.
@@ -115,7 +115,7 @@ def store(
 
 @builtin
 def make_block_ptr(
-    base: Any, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any, _semantic: Any = None
+    base: Any, shape: object, strides: Any, offsets: Any, block_shape: Any, order: Any, _semantic: Any = None
 ) -> tensor:
     """A pointer to the block of `block_shape` at `offsets` of the tensor at `base` with `shape` and `strides`.
 
@@ -139,7 +139,7 @@ def advance(base: Any, offsets: Any, _semantic: Any = None) -> tensor:
 
 @builtin
 def make_tensor_descriptor(
-    base: Any, shape: Any, strides: Any, block_shape: Any, padding_option: Any = "zero", _semantic: Any = None
+    base: Any, shape: object, strides: Any, block_shape: Any, padding_option: Any = "zero", _semantic: Any = None
 ) -> tensor_descriptor:
     """A descriptor of the tensor at `base`; its last stride is 1. `padding_option`: "zero" or "nan"."""
     block = shape_of([block_shape], "block_shape")
@@ -157,7 +157,7 @@ def load_tensor_descriptor(
 
 
 @builtin
-def store_tensor_descriptor(desc: Any, offsets: Any, value: Any, _semantic: Any = None) -> None:
+def store_tensor_descriptor(desc: Any, offsets: Any, value: object, _semantic: Any = None) -> None:
     """Store `value` to the block at `offsets`; elements out of bounds are dropped."""
     _semantic.descriptor_store(desc, unwrap(offsets), value)
 
@@ -168,11 +168,11 @@ tensor_descriptor.store = store_tensor_descriptor
 
 @builtin
 def _gather(
-    self: Any,
-    x_offsets: Any,
-    y_offset: Any,
-    cache_modifier: Any = "",
-    eviction_policy: Any = "",
+    self: object,
+    x_offsets: object,
+    y_offset: object,
+    cache_modifier: object = "",
+    eviction_policy: object = "",
     _semantic: Any = None,
 ) -> tensor:
     """Load the rows with indices `x_offsets` (int16 or int32, at least 8) from column `y_offset` on.
@@ -183,7 +183,7 @@ def _gather(
 
 
 @builtin
-def _scatter(self: Any, value: Any, x_offsets: Any, y_offset: Any, _semantic: Any = None) -> None:
+def _scatter(self: object, value: object, x_offsets: Any, y_offset: Any, _semantic: Any = None) -> None:
     """Store the rows of `value` to the rows with indices `x_offsets` from column `y_offset` on; blocks have one row."""
     _semantic.descriptor_scatter(self, value, x_offsets, unwrap(y_offset))
 
@@ -193,7 +193,7 @@ tensor_descriptor.scatter = _scatter
 
 
 def _combining_method(name: str) -> Any:
-    def method(self: Any, offsets: Any, value: Any, _semantic: Any = None) -> None:
+    def method(self: object, offsets: Any, value: object, _semantic: Any = None) -> None:
         _semantic.descriptor_reduce(name, self, unwrap(offsets), value)
 
     method.__name__ = f"atomic_{name}"
@@ -210,14 +210,18 @@ for _name in ("add", "min", "max", "and", "or", "xor"):
 
 @member
 @builtin
-def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: Any = None, scope: Any = None, _semantic: Any = None) -> tensor:
+def atomic_cas(
+    pointer: object, cmp: object, val: object, sem: object = None, scope: object = None, _semantic: Any = None
+) -> tensor:
     """Atomic compare-and-swap: replace values equal to `cmp` by `val`; the old values. Of 16, 32 or 64 bits."""
     return _semantic.atomic_cas(pointer, unwrap(cmp), unwrap(val), sem, scope)
 
 
 @member
 @builtin
-def atomic_load(pointer: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None) -> tensor:
+def atomic_load(
+    pointer: object, mask: object = None, sem: object = None, scope: object = None, _semantic: Any = None
+) -> tensor:
     """Atomic load from `pointer` where `mask` is true.
 
     `sem`: "acquire" (the default) or "relaxed"; `scope`: "gpu", "cta", "sys".
@@ -228,7 +232,7 @@ def atomic_load(pointer: Any, mask: Any = None, sem: Any = None, scope: Any = No
 @member
 @builtin
 def atomic_store(
-    pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+    pointer: object, val: object, mask: object = None, sem: object = None, scope: object = None, _semantic: Any = None
 ) -> None:
     """Atomic store of `val` to `pointer` where `mask` is true.
 
@@ -240,7 +244,12 @@ def atomic_store(
 @member
 @builtin
 def atomic_poll(
-    pointer: Any, expected_value: Any, sem: Any = None, scope: Any = None, timeout_ns: Any = None, _semantic: Any = None
+    pointer: object,
+    expected_value: Any,
+    sem: object = None,
+    scope: object = None,
+    timeout_ns: Any = None,
+    _semantic: Any = None,
 ) -> tensor:
     """Wait until the integers at `pointer` equal `expected_value`; int1, false after a timeout.
 
@@ -252,7 +261,12 @@ def atomic_poll(
 
 def _atomic(name: str, what: str) -> Any:
     def function(
-        pointer: Any, val: Any, mask: Any = None, sem: Any = None, scope: Any = None, _semantic: Any = None
+        pointer: object,
+        val: object,
+        mask: object = None,
+        sem: object = None,
+        scope: object = None,
+        _semantic: Any = None,
     ) -> tensor:
         return _semantic.atomic_rmw(name, pointer, unwrap(val), unwrap(mask), sem, scope)
 

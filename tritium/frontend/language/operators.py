@@ -11,25 +11,25 @@ __all__ = ["add", "mul", "sub"]
 
 
 @builtin
-def add(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Any = None) -> tensor:
+def add(x: object, y: object, sanitize_overflow: Any = True, _semantic: Any = None) -> tensor:
     """x + y"""
     return _semantic.add(x, y, flag(sanitize_overflow))
 
 
 @builtin
-def sub(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Any = None) -> tensor:
+def sub(x: object, y: object, sanitize_overflow: Any = True, _semantic: Any = None) -> tensor:
     """x - y"""
     return _semantic.sub(x, y, flag(sanitize_overflow))
 
 
 @builtin
-def mul(x: Any, y: Any, sanitize_overflow: Any = True, _semantic: Any = None) -> tensor:
+def mul(x: object, y: object, sanitize_overflow: Any = True, _semantic: Any = None) -> tensor:
     """x * y"""
     return _semantic.mul(x, y, flag(sanitize_overflow))
 
 
 def _binary(name: str, reflected: bool) -> Any:
-    def operator(self: Any, other: Any, _semantic: Any = None) -> tensor:
+    def operator(self: object, other: object, _semantic: Any = None) -> tensor:
         return _semantic.binary(name, other, self) if reflected else _semantic.binary(name, self, other)
 
     operator.__name__ = f"__{'r' if reflected else ''}{name.rstrip('_')}__"
@@ -37,7 +37,7 @@ def _binary(name: str, reflected: bool) -> Any:
 
 
 def _unary(name: str) -> Any:
-    def operator(self: Any, _semantic: Any = None) -> tensor:
+    def operator(self: object, _semantic: Any = None) -> tensor:
         return getattr(_semantic, name)(self)
 
     operator.__name__ = name

@@ -27,13 +27,13 @@ __all__ = [
 
 
 @builtin
-def where(condition: Any, x: Any, y: Any, _semantic: Any = None) -> tensor:
+def where(condition: Any, x: object, y: object, _semantic: Any = None) -> tensor:
     """x where `condition` holds, y elsewhere. Both are evaluated for all elements: guard memory accesses with masks."""
     return _semantic.where(condition, x, y)
 
 
 @builtin
-def expect_zero(x: Any, mask: Any, _semantic: Any = None) -> tensor:
+def expect_zero(x: Any, mask: object, _semantic: Any = None) -> tensor:
     """`x`, expected to be zero where `mask` is true; asserted with debug=True."""
     x, mask = _semantic.to_tensor(x), _semantic.to_tensor(mask)
     if _semantic.debug:
@@ -44,13 +44,13 @@ def expect_zero(x: Any, mask: Any, _semantic: Any = None) -> tensor:
 
 @builtin
 def dot(
-    input: Any,
-    other: Any,
-    acc: Any = None,
-    input_precision: Any = None,
-    allow_tf32: Any = None,
-    max_num_imprecise_acc: Any = None,
-    out_dtype: Any = None,
+    input: object,
+    other: object,
+    acc: object = None,
+    input_precision: object = None,
+    allow_tf32: object = None,
+    max_num_imprecise_acc: object = None,
+    out_dtype: object = None,
     _semantic: Any = None,
 ) -> tensor:
     """input @ other + acc for blocks (M, K) and (K, N), or with leading batch dimensions.
@@ -70,17 +70,17 @@ def dot(
 
 @builtin
 def dot_scaled(
-    lhs: Any,
-    lhs_scale: Any,
-    lhs_format: Any,
-    rhs: Any,
-    rhs_scale: Any,
-    rhs_format: Any,
-    acc: Any = None,
-    fast_math: Any = False,
-    lhs_k_pack: Any = True,
-    rhs_k_pack: Any = True,
-    out_dtype: Any = float32,
+    lhs: object,
+    lhs_scale: object,
+    lhs_format: object,
+    rhs: object,
+    rhs_scale: object,
+    rhs_format: object,
+    acc: object = None,
+    fast_math: object = False,
+    lhs_k_pack: object = True,
+    rhs_k_pack: object = True,
+    out_dtype: object = float32,
     _semantic: Any = None,
 ) -> tensor:
     """Dot of block-scaled (microscaling) formats: (lhs * lhs_scale) @ (rhs * rhs_scale) + acc, in fp32.
@@ -109,20 +109,20 @@ def dot_scaled(
 # -- reductions and scans -----------------------------------------------------------------------------------------
 
 
-def _inputs(input: Any) -> list[Any]:
+def _inputs(input: object) -> list[Any]:
     return list(input) if isinstance(input, (tl_tuple, list, tuple)) else [input]
 
 
-def _one_or_all(input: Any, results: list[tensor]) -> Any:
+def _one_or_all(input: object, results: list[tensor]) -> Any:
     return results[0] if input.__class__ is tensor else tl_tuple(results)
 
 
 @builtin
 def reduce(
-    input: Any,
-    axis: Any,
-    combine_fn: Any,
-    keep_dims: Any = False,
+    input: object,
+    axis: object,
+    combine_fn: object,
+    keep_dims: object = False,
     _semantic: Any = None,
     _generator: Any = None,
 ) -> Any:
@@ -139,10 +139,10 @@ tensor.reduce = reduce
 
 @builtin
 def associative_scan(
-    input: Any,
-    axis: Any,
-    combine_fn: Any,
-    reverse: Any = False,
+    input: object,
+    axis: object,
+    combine_fn: object,
+    reverse: object = False,
     _semantic: Any = None,
     _generator: Any = None,
 ) -> Any:
@@ -155,13 +155,13 @@ tensor.associative_scan = associative_scan
 
 
 @builtin
-def promote_bfloat16(x: Any, _semantic: Any = None) -> Any:
+def promote_bfloat16(x: tensor, _semantic: Any = None) -> Any:
     """bf16 as fp32; other types unchanged."""
     return _semantic.cast(x, float32) if x.__class__ is tensor and x.dtype.is_bf16() else x
 
 
 @builtin
-def widen_integers(x: Any, _semantic: Any = None) -> Any:
+def widen_integers(x: tensor, _semantic: Any = None) -> Any:
     """Integers of less than 32 bits as int32, or uint32 for unsigned ones; int1 counts as unsigned."""
     kind = x.dtype
     if not kind.is_int() or kind.int_bitwidth >= 32:
@@ -171,10 +171,10 @@ def widen_integers(x: Any, _semantic: Any = None) -> Any:
 
 @builtin
 def reduce_with_indices(
-    input: Any,
-    axis: Any,
-    combine_fn: Any,
-    keep_dims: Any = False,
+    input: tensor,
+    axis: object,
+    combine_fn: object,
+    keep_dims: object = False,
     _semantic: Any = None,
     _generator: Any = None,
 ) -> Any:
@@ -203,7 +203,7 @@ def reduce_with_indices(
 
 @member
 @builtin
-def histogram(input: Any, num_bins: Any, mask: Any = None, _semantic: Any = None) -> tensor:
+def histogram(input: object, num_bins: Any, mask: object = None, _semantic: Any = None) -> tensor:
     """The number of elements (where `mask`) equal to 0, 1, …, num_bins - 1."""
     return _semantic.histogram(input, num_bins, unwrap(mask))
 
