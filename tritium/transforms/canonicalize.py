@@ -51,7 +51,7 @@ class CanonicalizeOptions:
     `max_iterations`: iterations over rules and blocks (-1: until nothing changes, the default here; MLIR's is 10);
     `max_num_rewrites`: rewrites (-1: unlimited); `top_down`: start with the first operation; `region_simplify`: how to
     simplify blocks; `test_convergence`: fail if the iterations do not converge; `cse_between_iterations`: run cse after
-    each iteration.
+    each iteration; `keep_layouts`: no layout is changed and no conversion removed, for programs that state them.
     """
 
     max_iterations: int = -1
@@ -60,6 +60,7 @@ class CanonicalizeOptions:
     region_simplify: RegionSimplify = RegionSimplify.NORMAL
     test_convergence: bool = False
     cse_between_iterations: bool = False
+    keep_layouts: bool = False
 
 
 @pass_on("function")
@@ -75,7 +76,7 @@ def canonicalize(op: Operation, options: CanonicalizeOptions = CanonicalizeOptio
 
 def _canonicalize(func: Operation, options: CanonicalizeOptions) -> bool:
     blocks = options.region_simplify is not RegionSimplify.DISABLED
-    changed, rounds, table = False, 0, _table()
+    changed, rounds, table = False, 0, _TABLE if options.keep_layouts else _table()
     while rounds != options.max_iterations:
         rounds += 1
         again = rewrite_greedily(func, table, top_down=options.top_down)
