@@ -18,3 +18,4 @@ PASSES.add_pipeline("ttir-cpu", "all passes from a kernel to ttir, for the CPU",
 for _package in ttgir.PACKAGES:
     PASSES.add_package(f"{ttgir.__name__}.{_package}")
 PASSES.add_spellings(ttgir.SPELLINGS)
+PASSES.add_package(f"{__name__}.gluon")

@@ -16,7 +16,7 @@ per thread than one instruction writes: strided writes waste memory bandwidth, w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
@@ -25,7 +25,7 @@ from ....dialects import tt, ttg
 from ....dialects.tt_types import PointerType
 from ....dialects.ttg_context import capability_of, num_warps, target_of, threads_per_warp
 from ....dialects.ttg_defaults import blocked_in
-from ....dialects.ttg_layouts import Blocked
+from ....dialects.ttg_layouts import Blocked, Layout
 from ....ir import (
     DescriptorAccess,
     FloatType,
@@ -67,9 +67,9 @@ def coalesce(module: Operation) -> bool:
     return changed > 0
 
 
-def coalesced_layouts(func: Operation) -> dict[Operation, Blocked]:
-    """The coalesced layout of each access in a function."""
-    return _Chooser(func).layouts()
+def coalesced_layouts(func: Operation, accesses: Iterable[Operation] | None = None) -> dict[Operation, Blocked]:
+    """The coalesced layout of each access in a function, or of these accesses by pointers."""
+    return _Chooser(func, accesses).layouts()
 
 
 def address_of(op: Operation) -> Value | None:
@@ -86,6 +86,8 @@ def _cta_bases(ty: Any) -> tuple[tuple[int, ...], ...]:
     """The CTA bases of a tensor; where they contain copies, those of a tensor that every CTA owns whole."""
     if (cga := getattr(ty.encoding, "CGALayout", None)) is not None:
         return cga  # type: ignore[no-any-return]
+    if not isinstance(ty.encoding, Layout):
+        return ()  # still to be chosen
     bases = _operands.cluster_bases(ty.encoding, ty.shape)
     return bases if is_permutation(bases, len(ty.shape)) else ((0,) * len(ty.shape),) * len(bases)
 
@@ -103,10 +105,12 @@ def order_from(contiguity: Sequence[int]) -> list[int]:
 class _Chooser:
     """Choose the layouts of the accesses in one function."""
 
-    def __init__(self, func: Operation) -> None:
+    def __init__(self, func: Operation, accesses: Iterable[Operation] | None = None) -> None:
         self.func = func
         self.facts = AxisInfoAnalysis(func)
-        self.accesses = {op: ptr for op in func.walk() if (ptr := address_of(op)) is not None}
+        self.all = accesses is None
+        chosen = func.walk() if accesses is None else accesses
+        self.accesses = {op: ptr for op in chosen if (ptr := address_of(op)) is not None}
         self.orders = {op: order_from(self.facts.of(ptr).contiguity) for op, ptr in self.accesses.items()}
 
     def layouts(self) -> dict[Operation, Blocked]:
@@ -121,7 +125,7 @@ class _Chooser:
             size = self.per_thread(op) if ptr.defining_op is None else widest[kinds[op]]
             out[op] = self._layout(op, ptr.type, size)
         for op in self.func.walk():
-            if isinstance(op, DescriptorAccess) and _tile_of(op).encoding is not None:
+            if self.all and isinstance(op, DescriptorAccess) and _tile_of(op).encoding is not None:
                 out[op] = self._descriptor_layout(op)
         return out
 

@@ -1,0 +1,1 @@
+"""Passes of Gluon: the choice of layouts that a kernel leaves open."""
