@@ -102,11 +102,12 @@ def names_of(kind: str) -> list[str]:
 
 def test_every_target_has_its_pipelines():
     assert names_of("ttir") == ["ttir-cpu", "ttir-cuda-80", "ttir-cuda-90", "ttir-cuda-100", "ttir-cuda-120", "ttir-hip-gfx942"]  # fmt: skip
-    assert names_of("ttgir") == ["ttgir-cuda-80", "ttgir-cuda-90", "ttgir-cuda-100", "ttgir-cuda-120"]
-    assert names_of("ttcir") == ["ttcir-cpu"] and names_of("lowering") == ["lowering-cuda"]
+    assert names_of("ttgir") == ["ttgir-cuda-80", "ttgir-cuda-90", "ttgir-cuda-100", "ttgir-cuda-120", "ttgir-hip-gfx942", "ttgir-hip-gfx1100"]  # fmt: skip
+    assert names_of("ttcir") == ["ttcir-cpu"] and names_of("lowering") == ["lowering-cuda", "lowering-hip"]
+    assert names_of("gluon") == ["gluon-cuda-80", "gluon-cuda-90"]
 
 
-@pytest.mark.parametrize("name", [name for kind in ("ttir", "ttgir", "ttcir", "lowering") for name in names_of(kind)])
+@pytest.mark.parametrize("name", [name for kind in ("ttir", "ttgir", "ttcir", "lowering", "gluon") for name in names_of(kind)])
 def test_pipelines_print_and_read(name):
     rows = parse_pipeline(name)
     assert print_pipeline(parse_pipeline(print_pipeline(rows))) == print_pipeline(rows)

@@ -44,9 +44,12 @@ class Language:
 
 
 def check_language(language: Any) -> None:
-    """BackendError for a language that no backend here has stages for."""
+    """BackendError for Gluon, on a backend that has no stages for it."""
     if language == Language.GLUON:
-        raise BackendError("kernels in Gluon cannot be compiled: use the Triton language (triton.language)")
+        raise BackendError(
+            "kernels in Gluon are compiled for NVIDIA GPUs only: use the Triton language (triton.language) here, or run"
+            " the kernel on an emulated GPU (TRITIUM_TARGET=emulated:90)"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,7 +219,12 @@ ADDED: dict[str, dict[str, str]] = {
     "triton.profiler.hooks.hook": _LAZY,
     "triton.profiler.hooks.instrumentation": {**_LAZY, **_FLAGS, **_METADATA_STATE},
     "triton.profiler.hooks.launch": {**_LAZY, **_METRIC_KERNELS},
-    "triton.profiler.language": {**_FLAGS, "TritonSemantic": "tritium.frontend.semantics:Semantic"},
+    "triton._filecheck": {"GluonASTSource": "tritium.compiler.gluon_source:GluonASTSource"},
+    "triton.profiler.language": {
+        **_FLAGS,
+        "GluonSemantic": "tritium.frontend.gluon.semantic:GluonSemantic",
+        "TritonSemantic": "tritium.frontend.semantics:Semantic",
+    },
     "triton.profiler.metric": {"driver": "tritium.runtime.driver:driver", "MockTensor": "tritium:MockTensor"},
     "triton.runtime": _TUNING,
     "triton.runtime.autotuner": {
@@ -260,7 +265,7 @@ LEFT_OUT = {
     "triton._compile_warmup_pool": "it is part of how Triton's own tests are run",
     "triton._test_runner": "it is part of how Triton's own tests are run",
     "triton.compiler.make_launcher": "launchers are no C modules here, see docs/launching.md",
-    "triton.experimental": "Gluon and gsan are not there",
+    "triton.experimental.gsan": "the sanitizer of races between GPUs is not there",
     "triton.ops": "Triton gave it up in 3.1; its kernels live in third-party packages",
     "triton.plugins": "extensions in C++; extensions here are modules of Python, see docs/plugins.md",
     "triton.profiler._rocm": "no library of ROCm is loaded",

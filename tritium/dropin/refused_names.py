@@ -14,7 +14,6 @@ def _each(names: str, why: str) -> dict[str, str]:
 REFUSED: dict[str, dict[str, str]] = {
     "triton._filecheck": {
         **_each("filecheck_path triton_dir", "files of Triton's own FileCheck program; the Python package is used"),
-        "GluonASTSource": "Gluon is not there",
         "create_function_from_signature": "use triton.runtime.jit.create_function_from_signature",
     },
     "triton._internal_testing": {
@@ -33,9 +32,6 @@ REFUSED: dict[str, dict[str, str]] = {
             "unregister_instrumentation",
             "kernels are not instrumented",
         ),
-    },
-    "triton.profiler.language": {
-        "GluonSemantic": "Gluon is not there",
     },
     "triton.profiler.profile": {
         "getenv": "a function of Triton's compiled library; settings are in `triton.knobs`",

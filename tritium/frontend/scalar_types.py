@@ -454,6 +454,14 @@ class block_type(dtype):
         shape = tuple(int(getattr(d, "value", d)) for d in shape)
         if not shape:
             raise LanguageError("TypeError: a block has at least one dimension", "scalars are not blocks")
+        self = cls._of(element_ty, shape)
+        self.ir = TensorType(shape, element_ty.to_ir())
+        cls._blocks[element_ty, tuple(shape)] = self
+        return self
+
+    @classmethod
+    def _of(cls, element_ty: dtype, shape: tuple[int, ...]) -> Any:
+        """A new type; `ir` is still to be set."""
         self = object.__new__(cls)
         self.element_ty, self.shape = element_ty, shape
         self.shape_value = None  # the tuple of constexpr that `x.shape` gives, made on first use
@@ -468,13 +476,11 @@ class block_type(dtype):
                 "work in smaller blocks, more programs",
             )
         self.name = f"<{list(shape)}, {element_ty}>"
-        self.ir = TensorType(shape, element_ty.to_ir())
         self.primitive_bitwidth, self.itemsize = element_ty.primitive_bitwidth, element_ty.itemsize
         self.int_bitwidth, self.int_signedness = element_ty.int_bitwidth, element_ty.int_signedness
         self.fp_mantissa_width, self.exponent_bias = element_ty.fp_mantissa_width, element_ty.exponent_bias
         self._kind = None
         self.short_name = f"{element_ty.mangle()}S{'_'.join(map(str, shape))}S"
-        cls._blocks[element_ty, tuple(shape)] = self
         return self
 
     @property

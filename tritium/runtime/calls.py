@@ -23,4 +23,4 @@ def source_of_call(
     if MISSING in map(id, values):
         fn._complain_missing(values, options)
     types = describe_specialization(fn.arg_names, fn._specialize(values))
-    return ASTSource(fn, *types), fn._options(values, options, target, EMULATED), values
+    return fn.ASTSource(fn, *types), fn._options(values, options, target, EMULATED), values

@@ -459,7 +459,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
     ) -> CompiledKernel | FutureKernel | None:
         """Compile one specialization. Programs that trace compiles replace this method, or `compile` of a kernel."""
         device_target, given = self._pending
-        source = ASTSource(self, signature, constexprs, attrs)
+        source = self.ASTSource(self, signature, constexprs, attrs)
         event = CompileEvent(self, source, device_target.target, device, options, given, key, warmup)
         if event.tell("jit_cache_hook"):
             return None
@@ -571,8 +571,13 @@ def jit(fn: Any = None, **options: Any) -> Any:
     `do_not_specialize_on_alignment` those whose divisibility must not; `debug` keeps device assertions; `noinline`
     keeps calls of the function; `repr` names the kernel; `launch_metadata` adds to what launch hooks see.
     """
+    return jit_with(JITFunction, fn, options)
+
+
+def jit_with(kind: type[JITFunction[Any]], fn: Any, options: Mapping[str, Any]) -> Any:
+    """`fn` as a kernel of a class, or the decorator that makes it one where `fn` is None."""
     if fn is None:
-        return lambda f: jit(f, **options)
+        return lambda f: jit_with(kind, f, options)
     if isinstance(fn, JITFunction):
         fn = fn.fn
     if not callable(fn):
@@ -580,4 +585,4 @@ def jit(fn: Any = None, **options: Any) -> Any:
     for name, value in options.items():
         if name not in _JIT_PARAMETERS:
             raise TypeError(unknown_parameter(name, value, _JIT_PARAMETERS))
-    return JITFunction(fn, **options)
+    return kind(fn, **options)

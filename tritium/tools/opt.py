@@ -60,6 +60,7 @@ _output = LazyModule(".opt_output", __package__)
 _nvidia = LazyModule("..backends.nvidia.stages", __package__)
 _amd = LazyModule("..backends.amd.stages", __package__)
 _amd_pipelines = LazyModule("..backends.amd.pipelines", __package__)
+_gluon = LazyModule("..transforms.gluon.pipelines", __package__)
 _lowering = LazyModule("..transforms.ttgir.pipelines", __package__)
 
 PASSES.add_file("convert-tt-to-ttc", f"{__package__.rpartition('.')[0]}.backends.cpu.passes.convert_tt_to_ttc")
@@ -75,6 +76,12 @@ for _capability in (80, 90, 100, 120):
         f"all passes from ttir to ttgir, for cuda:{_capability}, 4 warps and 3 stages",
         lambda capability=_capability: _nvidia.default_ttgir_pipeline(capability),  # type: ignore[misc]
     )
+PASSES.add_pipeline("gluon-cuda-80", "all passes from a kernel in Gluon to ttgir, for cuda:80", lambda: _gluon.PIPELINE)
+PASSES.add_pipeline(
+    "gluon-cuda-90",
+    "all passes from a kernel in Gluon to ttgir, for cuda:90",
+    lambda: _gluon.PIPELINE_WITH_TMA,
+)
 PASSES.add_pipeline(
     "lowering-cuda", "all passes on ttgir before LLVM's IR is printed, for NVIDIA GPUs", lambda: _lowering.LOWERING
 )

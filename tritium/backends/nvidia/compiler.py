@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...support.folders import file_digest
 from ...support.lazy import LazyModule
-from ..compiler import Mismatch, Stage, check_language
-from ..errors import BackendError
+from ..compiler import Language, Mismatch, Stage
 from ..gpu import GPUBackend
 from ..releases import llvm_release
 from .options import CUDAOptions
@@ -78,15 +77,19 @@ class CUDABackend(GPUBackend):
     def add_stages(self, stages: dict[str, Any], options: CUDAOptions, language: Any = None) -> None:
         """ttir -> ttgir -> llir -> ptx -> cubin; without an assembler or the driver's compiler, accessing the
         last says what to install."""
-        check_language(language)
         functions = self.stage_functions
         build = _LazyBuild(functions, options)
 
         def run(stage: str, ours: Callable[[Any, dict[str, Any]], Any]) -> Callable[[Any, dict[str, Any]], Any]:
             return self._replaced(f"make_{stage}", options) or ours
 
-        stages["ttir"] = Stage(run("ttir", lambda module, metadata: functions.make_ttir(module, metadata, options)))
-        stages["ttgir"] = Stage(run("ttgir", lambda module, metadata: functions.make_ttgir(module, metadata, options)))
+        if language == Language.GLUON:  # its frontend makes tensors with layouts
+            stages["ttgir"] = Stage(lambda module, metadata: functions.gluon_to_ttgir(module, metadata, options))
+        else:
+            stages["ttir"] = Stage(run("ttir", lambda module, metadata: functions.make_ttir(module, metadata, options)))
+            stages["ttgir"] = Stage(
+                run("ttgir", lambda module, metadata: functions.make_ttgir(module, metadata, options))
+            )
         stages["llir"] = Stage(run("llir", lambda module, metadata: build().make_llir(module, metadata)))
         stages["ptx"] = Stage(run("ptx", lambda llir, metadata: build().make_ptx(llir, metadata)))
         stages["cubin"] = Stage(
@@ -141,8 +144,8 @@ class CUDABackend(GPUBackend):
         return lambda source, metadata: getattr(self, name)(source, metadata, options, self.target.capability)
 
     def gluon_to_ttgir(self, module: Any, metadata: dict[str, Any], options: CUDAOptions, capability: int) -> Any:
-        """BackendError: this stage reads what Gluon's frontend makes."""
-        raise BackendError("gluon_to_ttgir: kernels are written in the Triton language, which make_ttgir takes")
+        """The stage of kernels in Gluon, for callers that run stages one by one; the target is that of the options."""
+        return self.stage_functions.gluon_to_ttgir(module, metadata, options)
 
     def get_target_name(self, options: CUDAOptions) -> str:
         """`cuda:90`: the target of a module, `ttg.target`."""

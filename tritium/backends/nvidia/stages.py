@@ -46,7 +46,7 @@ from .options import CUDAOptions
 from .target import CUDATarget
 from .toolchain import find_tool, highest_ptx, parse_release, tool_version
 
-__all__ = ["PIPELINES", "Build", "make_ttgir", "make_ttir"]
+__all__ = ["PIPELINES", "Build", "gluon_to_ttgir", "make_ttgir", "make_ttir"]
 
 _general = rows_from("tritium.transforms")
 _HOST_MAPS = (
@@ -58,6 +58,7 @@ _HOST_MAPS = (
 )
 _driver_jit = LazyModule(".driver_jit", __package__)
 _shared_memory_report = LazyModule(".shared_memory_report", __package__)
+_gluon = LazyModule("...transforms.gluon.pipelines", __package__)
 _spill_retry = LazyModule(".spill_retry", __package__)
 
 PIPELINES = {f"cuda:{c}": gpu_ttir_pipeline(CUDATarget(c).has_descriptors) for c in (80, 90)}
@@ -106,6 +107,19 @@ def make_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions, keep
         module.attributes[WITHOUT] = StringAttr(options.without)
     metadata["num_warps"] = warps = options.num_warps if keep_warps else _warps(module, options)
     run_pipeline(module, ttgir_pipeline(options, warps), stage="ttgir", verifier=verify)
+    metadata["cluster_dims"] = (options.num_ctas, 1, 1)
+    return module
+
+
+def gluon_to_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions) -> Any:
+    """Gluon's module with all layouts chosen, for the warps that the kernel's layouts are made for."""
+    if options.maxnreg is not None:
+        module.attributes["ttg.maxnreg"] = IntegerAttr(options.maxnreg, i32)
+    if options.without:
+        module.attributes[WITHOUT] = StringAttr(options.without)
+    metadata["num_warps"] = options.num_warps
+    passes = _gluon.PIPELINE_WITH_TMA if options.target.has_descriptors else _gluon.PIPELINE
+    run_pipeline(module, passes, stage="ttgir", verifier=verify)
     metadata["cluster_dims"] = (options.num_ctas, 1, 1)
     return module
 

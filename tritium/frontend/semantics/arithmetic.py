@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...dialects import arith, tt
 from ...dialects.arith import CmpFPredicate, CmpIPredicate
 from ..constexpr import constexpr, unwrap
-from ..dtypes import block_type, float16, float32, int1, int64
+from ..dtypes import float16, float32, int1, int64
 from ..tensor import tensor
 from .errors import type_error, value_error
 from .promotion import binary_operands, scalar_constant, to_tensor
@@ -353,7 +353,7 @@ def _comparison(
             op: Any = arith.CmpF(floats, lhs.handle, rhs.handle)
         else:
             op = arith.CmpI(signed if kind.is_int_signed() else unsigned, lhs.handle, rhs.handle)
-        return tensor(sem.builder.add(op), block_type(int1, lhs.type.shape) if lhs.type.is_block() else int1)
+        return tensor(sem.builder.add(op), lhs.type.with_element_ty(int1))
 
     compare.__name__ = name
     compare.__doc__ = f"lhs {name} rhs per element, as int1; false for NaN except `ne`."

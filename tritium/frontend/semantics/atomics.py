@@ -191,7 +191,7 @@ def _pointer(sem: SemanticContext, ptr: Any, name: str) -> tuple[tensor, bool]:
 
 def _mask_like(sem: SemanticContext, ptr: tensor, mask: Any) -> tensor:
     if mask is None:
-        return sem.full(ptr.type.shape, True, int1) if ptr.type.is_block() else sem.scalar_constant(True, int1)
+        return sem.broadcast_like(sem.scalar_constant(True, int1), ptr.type)
     mask = boolean_mask(sem, mask)
     if ptr.type.is_block():
         return sem.broadcast_like(mask, ptr.type, ("mask", "pointer"))

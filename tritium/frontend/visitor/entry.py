@@ -42,17 +42,19 @@ def ast_to_ttir(
     attrs: Mapping[Any, Any] | None = None,
     options: Any = None,
     name: str | None = None,
+    unit: Unit | None = None,
 ) -> builtin.Module:
     """Compile the kernel `fn` to a module with one public function and a private one for each function it calls.
 
     `signature` maps parameter names to type strings (`"*fp32"`, `"i32"`, `"constexpr"`, a tuple of them for a tuple);
     `constants` maps parameters to their compile-time values, `attrs` to `[[name, value], …]` of argument attributes
     such as `["tt.divisibility", 16]`; both are keyed by name, position or path (`(2,)`, `(3, 0)` inside a tuple).
-    `options.debug` and friends are read by the semantics; `name` is the symbol, by default that of the function.
+    `options.debug` and friends are read by the semantics; `name` is the symbol, by default that of the function; `unit`
+    is a new unit of another language than Triton's.
     Raises CompilationError with the position in the source.
     """
     _check_parameters(fn)
-    unit = Unit(options)
+    unit = unit or Unit(options)
     arguments = Arguments(fn, constants or {}, attrs or {}, options)
     try:
         block = Block()

@@ -47,12 +47,13 @@ class Unit:
 
     apply = staticmethod(apply)
     arguments = staticmethod(call_arguments)
+    typing_rules: type[Semantic] = Semantic
 
     def __init__(self, options: Any) -> None:
         self.module = builtin.Module.empty()
         self.builder = NamingBuilder()
         self.options = self.builder.options = options
-        self.semantic = Semantic(self.builder, options)
+        self.semantic = self.typing_rules(self.builder, options)
         self.functions: dict[Any, Compiled] = {}
         self.active: set[Any] = set()
         self.functions_in_order: list[tt.Func | None] = [None]

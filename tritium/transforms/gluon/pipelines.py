@@ -5,10 +5,10 @@ None changes a layout, a buffer or the order of memory accesses that the kernel 
 
 from __future__ import annotations
 
-from ...ir import IfLike, Pass
+from ...ir import IfLike
 from ...ir.passes import has_any, has_interface, rows_from
 
-__all__ = ["gluon_pipeline"]
+__all__ = ["PIPELINE", "PIPELINE_WITH_TMA"]
 
 _gluon = rows_from(__package__)
 _general = rows_from(__package__.rpartition(".")[0])
@@ -17,23 +17,26 @@ _pipeline, _tma = (rows_from(f"{__package__.rpartition('.')[0]}.ttgir.{name}") f
 _KEEP_LAYOUTS = {"keep_layouts": True}
 
 
-def gluon_pipeline(has_tma: bool) -> list[Pass]:
-    """The passes for a GPU with or without TMA."""
-    accesses = [f"tt.descriptor_{name}" for name in ("load", "store", "gather", "scatter", "reduce")]
-    descriptors = [
-        _tma(
-            "tma-lowering", "Lower descriptors made on the device", when=has_any("tt.make_tensor_descriptor", *accesses)
-        )
-    ]
-    return [
-        _general("inliner", "Functions see the layouts of their callers", when=has_any("tt.call")),
-        _gluon("infer-coalesced-encodings", "Choose the layouts of accesses in CoalescedLayout"),
-        _gluon("resolve-auto-encodings", "Choose layouts that follow from others"),
-        *(descriptors if has_tma else []),
-        _general("canonicalize", "Simplify", _KEEP_LAYOUTS),
-        _general("sccp", "Propagate constants"),
-        _general("loop-aware-cse", "Eliminate common subexpressions"),
-        _general("canonicalize", "Simplify what that exposes", _KEEP_LAYOUTS),
-        _pipeline("combine-tensor-select-and-if", "Merge selects into branches", when=has_interface(IfLike)),
-        _general("symbol-dce", "Drop functions that are never called"),
-    ]
+_CHOICE = [
+    _general("inliner", "Functions see the layouts of their callers", when=has_any("tt.call")),
+    _gluon("infer-coalesced-encodings", "Choose the layouts of accesses in CoalescedLayout"),
+    _gluon("resolve-auto-encodings", "Choose layouts that follow from others"),
+]
+_ACCESSES = [f"tt.descriptor_{name}" for name in ("load", "store", "gather", "scatter", "reduce")]
+_DESCRIPTORS = [
+    _tma("tma-lowering", "Lower descriptors made on the device", when=has_any("tt.make_tensor_descriptor", *_ACCESSES))
+]
+_CLEANUP = [
+    _general("canonicalize", "Simplify", _KEEP_LAYOUTS),
+    _general("sccp", "Propagate constants"),
+    _general("loop-aware-cse", "Eliminate common subexpressions"),
+    _general("canonicalize", "Simplify what that exposes", _KEEP_LAYOUTS),
+    _pipeline("combine-tensor-select-and-if", "Merge selects into branches", when=has_interface(IfLike)),
+    _general("symbol-dce", "Drop functions that are never called"),
+]
+
+PIPELINE = [*_CHOICE, *_CLEANUP]
+"""The passes for a GPU without TMA."""
+
+PIPELINE_WITH_TMA = [*_CHOICE, *_DESCRIPTORS, *_CLEANUP]
+"""The passes since Hopper."""

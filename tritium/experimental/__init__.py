@@ -1,0 +1,1 @@
+"""Languages beside the Triton language: Gluon, whose layouts, buffers and barriers are explicit."""

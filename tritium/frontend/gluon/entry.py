@@ -1,0 +1,48 @@
+"""From a Gluon function with its signature and constants to a module of the dialects tt, ttg and gluon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...dialects import builtin
+from ...dialects.ttg_context import NUM_CTAS, NUM_WARPS, TARGET, THREADS_PER_WARP
+from ...ir import IntegerAttr, StringAttr, i32
+from ..callee import SourceFunction
+from ..visitor import ast_to_ttir
+from ..visitor.unit import Unit
+from .semantic import GluonSemantic
+
+__all__ = ["gluon_to_ttgir"]
+
+
+class GluonUnit(Unit):
+    """State shared by the visitors of all functions of one module in Gluon."""
+
+    typing_rules = GluonSemantic
+
+
+def gluon_to_ttgir(
+    fn: SourceFunction,
+    signature: Mapping[str, Any],
+    constants: Mapping[Any, Any],
+    attrs: Mapping[Any, Any],
+    options: Any,
+    name: str,
+    target: str,
+) -> builtin.Module:
+    """Compile the kernel `fn`; the arguments are those of `ast_to_ttir`, and the target's name, "cuda:90".
+
+    The module says how many warps and CTAs there are, which the layouts of its types must fit. Layouts may still be
+    automatic. Raises CompilationError with the position in the source.
+    """
+    unit = GluonUnit(options)
+    attributes = unit.module.attributes
+    attributes[TARGET] = StringAttr(target)
+    numbers = {
+        NUM_WARPS: options.num_warps,
+        NUM_CTAS: getattr(options, "num_ctas", 1),
+        THREADS_PER_WARP: options.warp_size,
+    }
+    attributes.update({key: IntegerAttr(number, i32) for key, number in numbers.items()})
+    return ast_to_ttir(fn, signature, constants, attrs, options, name, unit)

@@ -1,0 +1,483 @@
+"""The layouts of Gluon: compile-time values with Triton's names, each with its attribute of the IR.
+
+    BlockedLayout(size_per_thread=[1, 4], threads_per_warp=[4, 8], warps_per_cta=[4, 1], order=[1, 0])
+
+`layout_of(attribute, shape)` is the way back, for layouts that follow from others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from ...dialects import gluon
+from ...dialects import ttg_layouts as ttg
+from ...dialects import ttg_memory as memory
+from ...ir import Attribute
+from ...layout.bases import identity_bases
+from ..callee import constexpr_function
+from ..errors import LanguageError
+from .layout_base import (
+    DistributedLayout,
+    LayoutValue,
+    SharedLayout,
+    joined,
+    joined_bases,
+    plain,
+    require_rank,
+)
+
+__all__ = [
+    "AutoLayout",
+    "BlockedLayout",
+    "CoalescedLayout",
+    "DistributedLayout",
+    "DistributedLinearLayout",
+    "DotOperandLayout",
+    "LayoutValue",
+    "NVMMADistributedLayout",
+    "NVMMASharedLayout",
+    "PaddedSharedLayout",
+    "SharedLayout",
+    "SharedLinearLayout",
+    "SliceLayout",
+    "SwizzledSharedLayout",
+    "layout_of",
+    "shape_per_cta",
+]
+
+Bases = list[list[int]]
+
+
+def _tuples(bases: Bases | None) -> tuple[tuple[int, ...], ...]:
+    return tuple(map(tuple, bases or ()))
+
+
+# -- registers ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class AutoLayout(DistributedLayout):
+    """A layout that follows from the uses of the tensor: see `set_auto_layout`."""
+
+    is_chosen = False
+
+    @property
+    def rank(self) -> int:
+        """Unknown."""
+        raise ValueError("AutoLayout has no rank")
+
+    def mangle(self) -> str:
+        """`AL`"""
+        return "AL"
+
+    def _attribute(self) -> Any:
+        return gluon.AutoEncoding()
+
+
+@dataclass(frozen=True, eq=False)
+class CoalescedLayout(DistributedLayout):
+    """A layout in which adjacent threads access adjacent addresses, chosen from the loads and stores."""
+
+    is_chosen = False
+
+    @property
+    def rank(self) -> int:
+        """Unknown."""
+        raise ValueError("CoalescedLayout has no rank")
+
+    def mangle(self) -> str:
+        """`CL`"""
+        return "CL"
+
+    def _attribute(self) -> Any:
+        return gluon.CoalescedEncoding()
+
+
+@dataclass(frozen=True, eq=False)
+class BlockedLayout(DistributedLayout):
+    """Tiles: `size_per_thread` elements a thread, then threads, warps and CTAs beside each other.
+
+    `order` names the dimensions, the fastest moving first. `cga_layout` has a basis for each bit of the number of a CTA
+    in its cluster.
+    """
+
+    size_per_thread: list[int]
+    threads_per_warp: list[int]
+    warps_per_cta: list[int]
+    order: list[int]
+    cga_layout: Bases = field(default_factory=list)
+
+    def _check(self) -> None:
+        require_rank(
+            "BlockedLayout",
+            len(self.size_per_thread),
+            threads_per_warp=self.threads_per_warp,
+            warps_per_cta=self.warps_per_cta,
+            order=self.order,
+        )
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.order)
+
+    def mangle(self) -> str:
+        """`B`, the fields, `B`"""
+        parts = (self.size_per_thread, self.threads_per_warp, self.warps_per_cta, self.order)
+        return f"B{'_'.join(map(joined, parts))}_{joined_bases(self.cga_layout)}B"
+
+    def _attribute(self) -> ttg.Layout:
+        sizes, threads, warps, order = self.size_per_thread, self.threads_per_warp, self.warps_per_cta, self.order
+        return ttg.Blocked(tuple(sizes), tuple(threads), tuple(warps), tuple(order), _tuples(self.cga_layout))
+
+
+@dataclass(frozen=True, eq=False)
+class SliceLayout(DistributedLayout):
+    """The layout `parent` without its dimension `dim`: that of a reduction's result."""
+
+    dim: int
+    parent: DistributedLayout
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return self.parent.rank - 1
+
+    @property
+    def cga_layout(self) -> Bases:
+        """The bases of CTAs of the parent without the dimension."""
+        bases = getattr(self.parent, "cga_layout", None) or []
+        return [basis[: self.dim] + basis[self.dim + 1 :] for basis in bases]
+
+    def mangle(self) -> str:
+        """`SL`, the fields, `SL`"""
+        return f"SL{self.dim}_{self.parent.mangle()}SL"
+
+    def _attribute(self) -> ttg.Layout:
+        return ttg.Slice(self.dim, self.parent.attribute())
+
+
+@dataclass(frozen=True, eq=False)
+class DistributedLinearLayout(DistributedLayout):
+    """A linear map: a basis for each bit of the number of the register, lane, warp and CTA, for a tensor of `shape`.
+
+    Source: https://arxiv.org/abs/2505.23819.
+    """
+
+    reg_bases: Bases
+    lane_bases: Bases
+    warp_bases: Bases
+    block_bases: Bases
+    shape: list[int]
+
+    def _check(self) -> None:
+        for name in ("reg_bases", "lane_bases", "warp_bases", "block_bases"):
+            for basis in getattr(self, name):
+                require_rank("DistributedLinearLayout", len(self.shape), **{f"a basis of {name}": basis})
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    def mangle(self) -> str:
+        """`DLL`, the fields, `DLL`"""
+        return f"DLL{self.reg_bases}_{self.lane_bases}_{self.warp_bases}_{self.block_bases}_{self.shape}DLL"
+
+    def _attribute(self) -> ttg.Layout:
+        parts = [_tuples(b) for b in (self.reg_bases, self.lane_bases, self.warp_bases, self.block_bases)]
+        try:
+            return ttg.Linear(*parts)
+        except ValueError:
+            return ttg.GenericLinear(*parts)
+
+
+@dataclass(frozen=True, eq=False)
+class DotOperandLayout(DistributedLayout):
+    """Operand `operand_index` (0: left, 1: right) in registers of a dot whose accumulator has the layout `parent`.
+
+    `k_width`: the number of elements along K that a thread holds next to each other.
+    """
+
+    operand_index: int
+    parent: DistributedLayout
+    k_width: int
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return self.parent.rank
+
+    @property
+    def cga_layout(self) -> Bases:
+        """The bases of CTAs of the parent; those along K are zero."""
+        along = self.rank - 1 if self.operand_index == 0 else self.rank - 2
+        bases = getattr(self.parent, "cga_layout", None) or []
+        return [[0 if d == along else n for d, n in enumerate(basis)] for basis in bases]
+
+    def mangle(self) -> str:
+        """`DO`, the fields, `DO`"""
+        return f"DO{self.operand_index}_{self.parent.mangle()}_{self.k_width}DO"
+
+    def _attribute(self) -> ttg.Layout:
+        return ttg.DotOperand(self.operand_index, self.parent.attribute(), self.k_width)
+
+
+@dataclass(frozen=True, eq=False)
+class NVMMADistributedLayout(DistributedLayout):
+    """Accumulators of NVIDIA's MMA instructions: version [2, 0] of `mma.sync`, [3, 0] of `wgmma`.
+
+    `instr_shape` is the shape of one instruction, `warps_per_cta` the arrangement of the warps.
+    """
+
+    version: list[int]
+    warps_per_cta: list[int]
+    instr_shape: list[int]
+    cga_layout: Bases = field(default_factory=list)
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.warps_per_cta)
+
+    def mangle(self) -> str:
+        """`MMA`, the fields, `MMA`"""
+        return f"MMA_{self.version}_{self.warps_per_cta}_{self.instr_shape}_{joined_bases(self.cga_layout)}_MMA"
+
+    def _attribute(self) -> ttg.Layout:
+        return ttg.NvidiaMma(
+            versionMajor=self.version[0],
+            versionMinor=self.version[1],
+            warpsPerCTA=tuple(self.warps_per_cta),
+            CGALayout=_tuples(self.cga_layout),
+            instrShape=tuple(self.instr_shape),
+        )
+
+
+# -- shared memory ------------------------------------------------------------------------------------------------
+
+
+def shape_per_cta(shape: Sequence[int], cga_layout: Bases | None) -> list[int]:
+    """The shape of the part of a tensor that one CTA of a cluster holds. Raises for shapes that do not divide."""
+    out = list(shape)
+    for d in range(len(out)):
+        parts = max([2 * basis[d] for basis in cga_layout or ()] or [0]) or 1
+        if out[d] % parts:
+            raise LanguageError(f"ValueError: the shape {out} is not divisible by the CGA layout {cga_layout}")
+        out[d] //= parts
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class NVMMASharedLayout(SharedLayout):
+    """Rows of `swizzle_byte_width` bytes, swizzled as `wgmma` and TMA read them.
+
+    `element_bitwidth` is 8, 16, 32 or 64; `transposed`: the first dimension is contiguous; `fp4_padded`: 4-bit elements
+    in the padded form of mixed-precision dots.
+    """
+
+    swizzle_byte_width: int
+    element_bitwidth: int
+    rank: int = 2
+    transposed: bool = False
+    fp4_padded: bool = False
+    cga_layout: Bases = field(default_factory=list)
+
+    def _check(self) -> None:
+        object.__setattr__(self, "cga_layout", self.cga_layout or [])
+        if self.cga_layout:
+            require_rank("NVMMASharedLayout", self.rank, **{"a basis of cga_layout": self.cga_layout[0]})
+        if self.element_bitwidth not in (8, 16, 32, 64):
+            raise LanguageError(f"ValueError: element_bitwidth is {self.element_bitwidth}, not 8, 16, 32 or 64")
+        if self.swizzle_byte_width not in (0, 32, 64, 128):
+            raise LanguageError(f"ValueError: swizzle_byte_width is {self.swizzle_byte_width}, not 0, 32, 64 or 128")
+        if self.fp4_padded and (self.swizzle_byte_width, self.element_bitwidth) != (128, 8):
+            raise LanguageError("ValueError: fp4_padded needs swizzle_byte_width=128 and element_bitwidth=8")
+
+    @staticmethod
+    @constexpr_function
+    def get_default_for(
+        block_shape: Any, dtype: Any, transposed: Any = False, fp4_padded: Any = False, cga_layout: Any = None
+    ) -> NVMMASharedLayout:
+        """The layout with the widest swizzle that rows of `block_shape` fill: the fewest TMA and MMA instructions."""
+        shape = shape_per_cta(plain(block_shape), plain(cga_layout))
+        rank, turned, padded = len(shape), bool(plain(transposed)), bool(plain(fp4_padded))
+        if turned:
+            shape = shape[1:] + shape[:1]
+        row = shape[-1] * (2 if padded else 1) * dtype.primitive_bitwidth // 8
+        swizzle = next((width for width in (128, 64, 32) if row % width == 0 and row >= width), 0)
+        if rank < 2 or prod(shape[:-1]) < 8:
+            swizzle = 0
+        return NVMMASharedLayout(swizzle, dtype.primitive_bitwidth, rank, turned, padded, plain(cga_layout) or [])
+
+    def mangle(self) -> str:
+        """`NVMMA`, the fields, `NVMMA`"""
+        parts = (self.swizzle_byte_width, self.element_bitwidth, self.rank, self.transposed, self.fp4_padded)
+        return f"NVMMA_{joined(parts)}_{joined_bases(self.cga_layout)}_NVMMA"
+
+    def _attribute(self) -> ttg.Layout:
+        return memory.NvmmaShared(
+            swizzlingByteWidth=self.swizzle_byte_width,
+            transposed=self.transposed,
+            elementBitWidth=self.element_bitwidth,
+            fp4Padded=self.fp4_padded,
+            rank=self.rank,
+            CGALayout=_tuples(self.cga_layout),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SwizzledSharedLayout(SharedLayout):
+    """Rows whose groups of `vec` elements are exchanged by XOR with the row's phase, (row / per_phase) % max_phase."""
+
+    vec: int
+    per_phase: int
+    max_phase: int
+    order: list[int]
+    cga_layout: Bases = field(default_factory=list)
+
+    def mangle(self) -> str:
+        """`SSS`, the fields, `SSS`"""
+        parts = (self.vec, self.per_phase, self.max_phase)
+        return f"SSS_{joined(parts)}_{joined(self.order)}_{joined_bases(self.cga_layout)}_SSS"
+
+    def _attribute(self) -> ttg.Layout:
+        bases = _tuples(self.cga_layout)
+        return memory.SwizzledShared(self.vec, self.per_phase, self.max_phase, tuple(self.order), bases)
+
+
+@dataclass(frozen=True, eq=False)
+class PaddedSharedLayout(SharedLayout):
+    """Gaps between groups of elements: behind each `interval` elements, `padding` more, for each of the pairs.
+
+    `offset_bases` say which element stands at which offset, bit by bit; `shape` is that of the tensor.
+    """
+
+    interval_padding_pairs: Bases
+    offset_bases: Bases
+    cga_layout: Bases
+    shape: list[int]
+
+    def _check(self) -> None:
+        if not self.interval_padding_pairs:
+            raise LanguageError("ValueError: PaddedSharedLayout needs at least one pair of an interval and a padding")
+        for basis in (*self.offset_bases, *self.cga_layout):
+            require_rank("PaddedSharedLayout", len(self.shape), **{"a basis": basis})
+        self.attribute()
+
+    @staticmethod
+    @constexpr_function
+    def with_identity_for(
+        interval_padding_pairs: Any, shape: Any, order: Any, cga_layout: Any = ()
+    ) -> PaddedSharedLayout:
+        """The layout whose offsets count the elements of `shape` in `order`, the fastest dimension first."""
+        shape, bases = plain(shape), plain(cga_layout) or []
+        offsets = identity_bases(tuple(shape_per_cta(shape, bases)), tuple(plain(order)))
+        return PaddedSharedLayout(plain(interval_padding_pairs), [list(b) for b in offsets], bases, shape)
+
+    def mangle(self) -> str:
+        """`PaddedShared`, the fields, `PaddedShared`"""
+        fields = (self.interval_padding_pairs, self.offset_bases, self.cga_layout, self.shape)
+        return f"PaddedShared_{joined(fields)}_PaddedShared"
+
+    def _attribute(self) -> ttg.Layout:
+        intervals, paddings = zip(*self.interval_padding_pairs)
+        bases = _tuples(self.offset_bases), _tuples(self.cga_layout)
+        return memory.PaddedShared(tuple(intervals), tuple(paddings), *bases, tuple(self.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class SharedLinearLayout(SharedLayout):
+    """A linear map from offsets to elements: bit k of an offset moves by `offset_bases[k]` in the tensor."""
+
+    offset_bases: Bases
+    block_bases: Bases = field(default_factory=list)
+    alignment: int = 16
+
+    def _check(self) -> None:
+        if not self.offset_bases or not self.offset_bases[0]:
+            raise LanguageError("ValueError: SharedLinearLayout needs at least one basis in offset_bases")
+        for basis in (*self.offset_bases, *self.block_bases):
+            require_rank("SharedLinearLayout", len(self.offset_bases[0]), **{"a basis": basis})
+
+    @property
+    def shape(self) -> list[int]:
+        """The shape of the tensor."""
+        return list(self.attribute().shape)
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.offset_bases[0])
+
+    def mangle(self) -> str:
+        """`SharedLinear`, the fields, `SharedLinear`"""
+        return f"SharedLinear_{self.offset_bases}_{self.block_bases}_{self.alignment}_SharedLinear"
+
+    def _attribute(self) -> ttg.Layout:
+        return memory.SharedLinear(_tuples(self.offset_bases), _tuples(self.block_bases), self.alignment)
+
+
+# -- from the IR --------------------------------------------------------------------------------------------------
+
+
+def _lists(bases: Sequence[Sequence[int]]) -> Bases:
+    return [list(b) for b in bases]
+
+
+def _linear(a: Any, shape: Sequence[int]) -> LayoutValue:
+    registers, lanes, warps, blocks = map(_lists, (a.register, a.lane, a.warp, a.block))
+    return DistributedLinearLayout(registers, lanes, warps, blocks, list(shape))
+
+
+def _blocked(a: Any, shape: Sequence[int]) -> LayoutValue:
+    sizes, threads, warps, order = map(list, (a.sizePerThread, a.threadsPerWarp, a.warpsPerCTA, a.order))
+    return BlockedLayout(sizes, threads, warps, order, _lists(a.CGALayout))
+
+
+def _slice(a: Any, shape: Sequence[int]) -> LayoutValue:
+    return SliceLayout(a.dim, layout_of(a.parent, [*shape[: a.dim], 1, *shape[a.dim :]]))
+
+
+def _mma(a: Any, shape: Sequence[int]) -> LayoutValue:
+    version = [a.versionMajor, a.versionMinor]
+    return NVMMADistributedLayout(version, list(a.warpsPerCTA), list(a.instrShape), _lists(a.CGALayout))
+
+
+def _nvmma(a: Any, shape: Sequence[int]) -> LayoutValue:
+    fields = (a.swizzlingByteWidth, a.elementBitWidth, a.rank, a.transposed, a.fp4Padded)
+    return NVMMASharedLayout(*fields, _lists(a.CGALayout))
+
+
+def _padded(a: Any, shape: Sequence[int]) -> LayoutValue:
+    pairs = [list(pair) for pair in zip(a.intervals, a.paddings)]
+    return PaddedSharedLayout(pairs, _lists(a.offset), _lists(a.block), list(a.shape))
+
+
+_FROM: dict[type[Attribute], Callable[[Any, Sequence[int]], LayoutValue]] = {
+    gluon.AutoEncoding: lambda a, shape: AutoLayout(),
+    gluon.CoalescedEncoding: lambda a, shape: CoalescedLayout(),
+    ttg.Blocked: _blocked,
+    ttg.Slice: _slice,
+    ttg.Linear: _linear,
+    ttg.GenericLinear: _linear,
+    ttg.DotOperand: lambda a, shape: DotOperandLayout(a.opIdx, layout_of(a.parent, shape), a.kWidth),
+    ttg.NvidiaMma: _mma,
+    memory.NvmmaShared: _nvmma,
+    memory.SwizzledShared: lambda a, shape: SwizzledSharedLayout(
+        a.vec, a.perPhase, a.maxPhase, list(a.order), _lists(a.CGALayout)
+    ),
+    memory.PaddedShared: _padded,
+    memory.SharedLinear: lambda a, shape: SharedLinearLayout(_lists(a.offset), _lists(a.block), a.alignment),
+}
+
+
+def layout_of(attribute: Attribute, shape: Sequence[int]) -> Any:
+    """The layout of an attribute of the IR, for a tensor or buffer of `shape`."""
+    make = _FROM.get(type(attribute))
+    if make is None:
+        raise LanguageError(f"ValueError: {attribute} is no layout that Gluon can name")
+    return make(attribute, shape)
