@@ -107,7 +107,9 @@ def test_every_target_has_its_pipelines():
     assert names_of("gluon") == ["gluon-cuda-80", "gluon-cuda-90"]
 
 
-@pytest.mark.parametrize("name", [name for kind in ("ttir", "ttgir", "ttcir", "lowering", "gluon") for name in names_of(kind)])
+@pytest.mark.parametrize(
+    "name", [name for kind in ("ttir", "ttgir", "ttcir", "lowering", "gluon") for name in names_of(kind)]
+)
 def test_pipelines_print_and_read(name):
     rows = parse_pipeline(name)
     assert print_pipeline(parse_pipeline(print_pipeline(rows))) == print_pipeline(rows)
