@@ -45,8 +45,11 @@ def _convert_layout(e: FunctionContext, op: ttg.ConvertLayout) -> None:
 @lowers(ttg.Barrier, gpu.Barrier)
 def _barrier(e: FunctionContext, op: Any) -> None:
     """A CTA barrier; a cluster barrier if it orders global writes of a program with several CTAs."""
-    seen_by_all = isinstance(op, ttg.Barrier) and op.addrSpace & ttg.AddrSpace.global_write
-    wait_for(e, "cluster" if seen_by_all and e.module.num_ctas > 1 else "block")
+    spaces = op.addrSpace if isinstance(op, ttg.Barrier) else ttg.AddrSpace.all
+    if isinstance(op, ttg.Barrier) and spaces & ttg.AddrSpace.global_write and e.module.num_ctas > 1:
+        e.cluster_barrier()
+    else:
+        e.barrier(bool(spaces & (ttg.AddrSpace.global_read | ttg.AddrSpace.global_write)))
 
 
 def wait_for(e: FunctionContext, whom: str) -> None:

@@ -56,8 +56,7 @@ def _count(e: FunctionContext, base: str, ty: Type, value: str, mask: str | None
     if mask is not None:
         counted = e.op(f"and i1 {counted}, {mask}")
     index = value if width == 32 else e.op(f"trunc i{width} {value} to i32")
-    address = e.op(f"ptrtoint ptr addrspace(3) {element_at(e, base, i32, index)} to i32")
-    e.asm("@$1 red.shared.add.u32 [$0], 1;", "r,b,~{memory}", [("i32", address), ("i1", counted)])
+    e.target.add_shared(e, element_at(e, base, i32, index), counted)
 
 
 def _read(e: FunctionContext, op: tt.Histogram, base: str, blocks: int) -> None:

@@ -54,5 +54,5 @@ def _local_atomic(e: FunctionContext, op: ttg.LocalAtomicScatterRmw) -> None:
         if masks is not None and masks[r] != "true":
             condition = masks[r] if owns is None else e.op(f"and i1 {owns}, {masks[r]}")
         line = f"atomicrmw {_NAMES[op.atomic_rmw_op]} ptr addrspace(3) {at}, {llvm_type(ty)} {value}"
-        out[r] = op_where(e, condition, f'{line} syncscope("block") monotonic', llvm_type(ty))
+        out[r] = op_where(e, condition, f'{line} syncscope("{e.target.cta_scope()}") monotonic', llvm_type(ty))
     e.bind(op.result, [out[r] for r in range(len(out))])

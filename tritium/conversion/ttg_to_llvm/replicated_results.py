@@ -35,7 +35,7 @@ def bind_replicated(e: FunctionContext, op: Any, values: dict[int, str], holder:
         return True
     if how == "lanes":
         mask = e.layout(op.result).redundant()["lane"]
-        lane = e.op(f"and i32 {e.lane}, {31 & ~mask}")
+        lane = e.op(f"and i32 {e.lane}, {e.module.warp_size - 1 & ~mask}")
         moved = shuffle_from(e, [(element_type(ty), v) for v in values.values()], lane)
         values = dict(zip(values, moved))
     e.bind(op.result, _with_copies(e, op, values))

@@ -150,7 +150,7 @@ class _Scanning:
     def _step_in_a_row(self, bit: Bit, totals: Rows) -> tuple[str, Rows]:
         """Each lane combines the prefix of the lane that far before it with its own."""
         e, mask = self.e, self.lane_mask
-        here = e.lane if mask == 31 else e.op(f"and i32 {e.lane}, {mask}")
+        here = e.lane if mask == e.module.warp_size - 1 else e.op(f"and i32 {e.lane}, {mask}")
         if self.reverse:
             return e.op(f"icmp ule i32 {here}, {mask - bit.mask}"), self.combine.shifted(totals, bit.mask)
         return e.op(f"icmp uge i32 {here}, {bit.mask}"), self.combine.shifted(totals, -bit.mask)
@@ -162,7 +162,7 @@ class _Scanning:
         """
         e = self.e
         done = self.lane_mask & (bit.mask - 1)
-        kept = e.op(f"and i32 {e.lane}, {31 & ~(bit.mask | done)}")
+        kept = e.op(f"and i32 {e.lane}, {e.module.warp_size - 1 & ~(bit.mask | done)}")
         lane = e.op(f"or i32 {kept}, {bit.mask if self.reverse else done}")
         takes = within(e, {"lane": (bit.mask, 0 if self.reverse else bit.mask)})
         assert takes is not None
@@ -202,7 +202,7 @@ class _Scanning:
         if self.lane_mask:
             e = self.e
             if self.reverse:
-                last = e.op(f"and i32 {e.lane}, {31 & ~self.lane_mask}")
+                last = e.op(f"and i32 {e.lane}, {e.module.warp_size - 1 & ~self.lane_mask}")
             else:
                 last = e.op(f"or i32 {e.lane}, {self.lane_mask}")
             totals = self.combine.taken(totals, last)

@@ -178,9 +178,10 @@ class ThreadEmitter(Emitter):
         """The fields of a struct operand."""
         return [self.op(f"extractvalue {struct} {value}, {i}") for i in range(count)]
 
-    def barrier(self) -> None:
-        """Wait for all threads that run what is lowered; what they wrote to shared memory is seen after it."""
-        self.target.barrier(self)
+    def barrier(self, global_memory: bool = False) -> None:
+        """Wait for all threads that run what is lowered; what they wrote to shared memory is seen after it, and what
+        they wrote to `global_memory` if that is asked for."""
+        self.target.barrier(self, global_memory)
 
     def cluster_barrier(self, relaxed: bool = False) -> None:
         """Wait for all threads of all blocks of the cluster; what they wrote is seen after it, unless `relaxed`."""
@@ -307,8 +308,9 @@ class TargetInfo(ABC):
         raise InternalError(f"{self.name} have no instruction that reduces a warp by {operation}")
 
     @abstractmethod
-    def barrier(self, e: ThreadEmitter) -> None:
-        """Synchronize the threads that run what is lowered, and order their accesses to shared memory."""
+    def barrier(self, e: ThreadEmitter, global_memory: bool = False) -> None:
+        """Synchronize the threads that run what is lowered, and order their accesses to shared memory; those to global
+        memory at least where that is asked for."""
 
     @abstractmethod
     def uniform(self, e: ThreadEmitter, word: str) -> str:
@@ -328,6 +330,14 @@ class TargetInfo(ABC):
     def global_access(self, e: ThreadEmitter, op: Operation, bits: int, count: int, stores: bool) -> GlobalAccess:
         """The access of a load or store `op` that moves `count` words of `bits`; UnsupportedOperation for a cache
         policy without an instruction."""
+
+    @abstractmethod
+    def add_shared(self, e: ThreadEmitter, address: str, condition: str) -> None:
+        """Add 1 atomically to an i32 in shared memory where a condition holds."""
+
+    @abstractmethod
+    def cta_scope(self) -> str:
+        """LLVM's synchronization scope of a CTA."""
 
     @abstractmethod
     def store_shared(self, e: ThreadEmitter, address: str, words: Sequence[str], bits: int, condition: str) -> None:

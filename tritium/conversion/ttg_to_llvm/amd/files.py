@@ -4,5 +4,8 @@ from __future__ import annotations
 
 __all__ = ["FILES"]
 
-FILES: dict[str, str] = {}
+FILES = {
+    "atomics": "tt.atomic_rmw tt.atomic_cas tt.atomic_load tt.atomic_store tt.atomic_poll",
+    "debug": "tt.assert tt.print",
+}
 """Module of this package -> the operations (names separated by spaces) that it registers lowerings of."""

@@ -20,9 +20,10 @@ from ....support import UnsupportedOperation
 from ....support.dataclasses import dataclass
 from ..target_info import GlobalAccess, ThreadEmitter
 
-__all__ = ["NON_TEMPORAL", "global_access", "store_where", "where"]
+__all__ = ["EMPTY", "NON_TEMPORAL", "Written", "global_access", "store_where", "where"]
 
 NON_TEMPORAL = 3 << 20  # the number of the metadata node of streaming accesses
+EMPTY = 7 << 20  # the number of an empty metadata node
 _VOLATILE = (CacheModifier.cv, CacheModifier.wt)
 
 
@@ -37,6 +38,16 @@ def where(e: ThreadEmitter, condition: str | None, ty: str, other: str, emit: Ca
     e.stmt(f"br label %{join}")
     e.continue_at(join, before)
     return "" if ty == "void" else e.op(f"phi {ty} [ {result}, %{end} ], [ {other}, %{before} ]")
+
+
+class Written:
+    """Writes one instruction with a result, for `where`."""
+
+    def __init__(self, e: ThreadEmitter, line: str) -> None:
+        self.e, self.line = e, line
+
+    def __call__(self) -> str:
+        return self.e.op(self.line)
 
 
 def _stated(e: ThreadEmitter, line: str) -> str:

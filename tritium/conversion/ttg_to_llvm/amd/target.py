@@ -17,7 +17,7 @@ from ...lowerings import LoweringFunction
 from ..target_info import GlobalAccess, ModuleContext, ThreadEmitter
 from .arithmetic import FPMATH, AMDArithmetic
 from .lowerings import AMD_LOWERINGS
-from .memory import NON_TEMPORAL, global_access, store_where
+from .memory import EMPTY, NON_TEMPORAL, Written, global_access, store_where, where
 
 __all__ = ["AMDTarget"]
 
@@ -85,6 +85,7 @@ class AMDTarget(AMDArithmetic):
             f'!{_FLAGS} = !{{i32 1, !"amdhsa_code_object_version", i32 {CODE_OBJECT_VERSION}}}',
             f"!{NON_TEMPORAL} = !{{i32 1}}",
             f"!{FPMATH} = !{{float 2.5}}",
+            f"!{EMPTY} = !{{}}",
             f'!{_LOCAL} = !{{!"amdgpu-synchronize-as", !"local"}}',
         ]
 
@@ -171,13 +172,14 @@ class AMDTarget(AMDArithmetic):
         """v_readfirstlane"""
         return e.call("i32", "llvm.amdgcn.readfirstlane.i32", ("i32", word))
 
-    def barrier(self, e: ThreadEmitter) -> None:
-        """s_barrier between fences that order LDS."""
+    def barrier(self, e: ThreadEmitter, global_memory: bool = False) -> None:
+        """s_barrier between fences, which order LDS alone unless global memory is asked for, too."""
         if not e.warps.alone:
             raise UnsupportedOperation(e.current, f"warp specialization is not supported on {self.name}")
-        e.stmt(f'fence syncscope("workgroup") release, !mmra !{_LOCAL}')
+        local = "" if global_memory else f", !mmra !{_LOCAL}"
+        e.stmt(f'fence syncscope("workgroup") release{local}')
         e.call_void("llvm.amdgcn.s.barrier", attributes=" #1")
-        e.stmt(f'fence syncscope("workgroup") acquire, !mmra !{_LOCAL}')
+        e.stmt(f'fence syncscope("workgroup") acquire{local}')
 
     def warp_barrier(self, e: ThreadEmitter) -> None:
         """Lanes of a wave run in lockstep, and a wave's accesses to LDS are in order; this orders LLVM's."""
@@ -193,6 +195,15 @@ class AMDTarget(AMDArithmetic):
     def global_access(self, e: ThreadEmitter, op: Operation, bits: int, count: int, stores: bool) -> GlobalAccess:
         """`global_load` and `global_store`, in branches."""
         return global_access(e, op, bits, count, stores)
+
+    def add_shared(self, e: ThreadEmitter, address: str, condition: str) -> None:
+        """ds_add_u32 in a branch."""
+        line = f'atomicrmw add ptr addrspace(3) {address}, i32 1 syncscope("workgroup") monotonic'
+        where(e, condition, "i32", "0", Written(e, line))
+
+    def cta_scope(self) -> str:
+        """workgroup"""
+        return "workgroup"
 
     def store_shared(self, e: ThreadEmitter, address: str, words: Sequence[str], bits: int, condition: str) -> None:
         """ds_write in a branch."""

@@ -118,7 +118,7 @@ class NVIDIATarget(NVIDIAArithmetic):
         kind = (_REDUX if ty == "i32" else _REDUX_FLOAT)[operation]
         return e.call(ty, f"llvm.nvvm.redux.sync.{kind}", (ty, word), ("i32", "-1"), attributes=" #1")
 
-    def barrier(self, e: ThreadEmitter) -> None:
+    def barrier(self, e: ThreadEmitter, global_memory: bool = False) -> None:
         """bar.sync of all threads, or of a partition's by the barrier of its number."""
         warps = e.warps
         if warps.alone:
@@ -152,6 +152,15 @@ class NVIDIATarget(NVIDIAArithmetic):
     def global_access(self, e: ThreadEmitter, op: Operation, bits: int, count: int, stores: bool) -> GlobalAccess:
         """`ld.global` and `st.global`, predicated."""
         return global_access(e, op, bits, count, stores)
+
+    def add_shared(self, e: ThreadEmitter, address: str, condition: str) -> None:
+        """@p red.shared.add"""
+        at = e.op(f"ptrtoint ptr addrspace(3) {address} to i32")
+        e.asm("@$1 red.shared.add.u32 [$0], 1;", "r,b,~{memory}", [("i32", at), ("i1", condition)])
+
+    def cta_scope(self) -> str:
+        """block"""
+        return "block"
 
     def store_shared(self, e: ThreadEmitter, address: str, words: Sequence[str], bits: int, condition: str) -> None:
         """@p st.shared"""
