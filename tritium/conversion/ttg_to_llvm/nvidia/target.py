@@ -192,7 +192,7 @@ def _special(e: ThreadEmitter, register: str, anew: bool) -> str:
     return e.call("i32", f"{_READ}.{register}")
 
 
-# -- accesses to global memory --------------------------------------------------------------------------------------------
+# -- accesses to global memory ---------------------------------------------------------------------------------------
 
 _LOAD_MODIFIERS = (CacheModifier.none, CacheModifier.ca, CacheModifier.cg, CacheModifier.cs, CacheModifier.cv)
 _STORE_MODIFIERS = (CacheModifier.none, CacheModifier.wb, CacheModifier.cg, CacheModifier.cs, CacheModifier.wt)
