@@ -40,6 +40,7 @@ SWITCHES = {
     "ldmatrix-scheduling": "kernels that spill are not retried with operands of mma.sync loaded as late as possible",
     "register-pressure-scheduling": "kernels that spill are not retried with schedules for register pressure",
     "warps-for-accumulators": "kernels run with the warps asked for, even where accumulators exceed the registers",
+    "one-trip-loops": "loops that read the same row have no copy for rows of one block, which reads them once",
     "flatten": "nested loops are not fused",
 }
 

@@ -6,7 +6,7 @@ from ..ir import CountedLoop, LoopLike, Operation, Pass, check_order, shape_of
 from ..ir.passes import has_any, has_interface, rows_from
 from .padding.shapes import has_uneven_descriptors, has_uneven_shapes
 
-__all__ = ["CPU_PIPELINE", "ORDER", "TTIR_PIPELINE", "gpu_ttir_pipeline"]
+__all__ = ["CPU_PIPELINE", "ORDER", "TTIR_PIPELINE", "gpu_ttir_pipeline", "gpu_versions_pipeline"]
 
 _row = rows_from(__package__)
 
@@ -14,6 +14,12 @@ _row = rows_from(__package__)
 def has_many_dimensions(module: Operation) -> bool:
     """For `when` of a row: a tile has more than two dimensions (two are commonly rows and columns of addresses)."""
     return any(len(shape_of(r.type)) > 2 for op in module.walk() for r in op.results)
+
+
+def has_loops_of_same_bounds(module: Operation) -> bool:
+    """For `when` of a row: a block has two counted loops with the same bounds."""
+    loops = [(op.parent, op.ub, op.step) for op in module.walk() if isinstance(op, CountedLoop)]
+    return len(set(loops)) < len(loops)
 
 
 TTIR_PIPELINE = [  # order matters: see ORDER
@@ -90,3 +96,18 @@ def gpu_ttir_pipeline(descriptors: bool, invariants: bool = False) -> list[Pass]
 
 for _descriptors in (False, True):
     check_order(gpu_ttir_pipeline(_descriptors, True), ORDER)
+
+
+def gpu_versions_pipeline(threads: int, contracts: bool) -> list[Pass]:
+    """Passes on `ttir` for GPUs that version code on conditions, before layouts.
+
+    `threads`: of a program; `contracts`: floats are contracted to FMAs.
+    """
+    return [
+        _row(
+            "one-trip-loops",
+            "Read a row that fits in one block once",
+            {"threads": threads, "contracts": contracts},
+            when=has_loops_of_same_bounds,
+        ),
+    ]

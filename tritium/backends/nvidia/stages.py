@@ -36,7 +36,7 @@ from ...support.quantities import counted
 from ...support.recording import recorded
 from ...support.settings import compilation, nvidia
 from ...transforms.ttgir.pipelines import LOWERING, nvidia_ttgir_pipeline
-from ...transforms.ttir import gpu_ttir_pipeline
+from ...transforms.ttir import gpu_ttir_pipeline, gpu_versions_pipeline
 from ..compiler import UserText
 from ..errors import BackendError, OutOfResources
 from . import codegen
@@ -89,6 +89,7 @@ def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]
             {"tensor_cores": capability >= 80},
             when=has_any("tt.dot_scaled"),
         ),
+        *gpu_versions_pipeline(machine.num_warps * machine.threads_per_warp, options.enable_fp_fusion),
         Pass("convert-triton-to-tritongpu", convert_triton_to_tritongpu, "a plain layout for every tensor", machine),
         *nvidia_ttgir_pipeline(capability, options.num_stages),
     ]

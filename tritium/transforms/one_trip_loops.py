@@ -1,0 +1,393 @@
+"""one-trip-loops: Version loops that read the same memory on one trip each, and keep what they load in registers.
+
+    for %i = 0 to %n step 4096 {               if 0 < %n <= 4096 and %q is not in x[0 : 4096] {
+      %x = load x[%i : %i + 4096]                %x = load x[0 : 4096]
+      sum += %x                                  sum += %x
+    }                                            mean = sum / %n
+    mean = sum / %n                    =>        store %q, mean
+    store %q, mean                               store y[0 : 4096], %x - mean
+    for %i = 0 to %n step 4096 {               } else {
+      %x = load x[%i : %i + 4096]                the loops as they are
+      store y[%i : %i + 4096], %x - mean       }
+    }
+
+Loops of one block with the same bounds qualify, from 0 to a value that is not constant by a constant step. Each runs
+exactly once where `0 < %n <= step`, that is `%n - 1 < step` unsigned: the straight-line copy has the body of each loop
+once. Operations that are equal there are emitted once (hash consing), and so are loads of equal addresses with equal
+masks, unless memory may have been written between them:
+
+- a store of one element, whose address can be computed before the loops, and a load of `base + [0, step)`: the
+  condition includes that the element is not in that range;
+- any other operation that writes: the second load remains.
+
+Results are the same bits. Where a multiplication and an addition may be contracted to an FMA, straight-line code could
+contract what loops keep apart, since a value carried into or out of a loop is no operand to contract:
+
+- `%sum + a * b` with a carried `%sum` that is zero becomes `math.fma`, the FMA that it is in the loop: otherwise the
+  zero is folded, and `a * b` contracted with the first addition after the loop;
+- loops are left alone if an addition could otherwise be contracted with a multiplication of another loop, or with one
+  that loops share in straight-line code.
+
+The loops are versioned only if a load of a tensor becomes redundant. Loops that request warp specialization or fusion,
+contain dots, or are too large (`MAX_OPERATIONS`, `MAX_BYTES_PER_THREAD`) are left alone: the code is doubled, and the
+loaded values stay live from the first loop to the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ..dialects import arith, math, tt
+from ..dialects.ttg_switches import is_on
+from ..ir import (
+    COMMUTATIVE,
+    PURE,
+    REARRANGES,
+    WRITE,
+    Block,
+    Builder,
+    CountedLoop,
+    IntegerAttr,
+    IntegerType,
+    Operation,
+    OpResult,
+    TensorType,
+    Value,
+    constant_of,
+    count,
+    element_type,
+    f32,
+    f64,
+    functions_of,
+    i64,
+    is_tensor_dot,
+    may_change,
+    memory_effects,
+    pass_on,
+    shape_of,
+)
+from ..ir.dominance import ancestor_in
+from ..support.dataclasses import dataclass
+from .versions import operations_between, version
+
+__all__ = ["OneTripOptions", "one_trip_loops"]
+
+MAX_OPERATIONS = 300
+"""Operations of the loops and between them, nested ones included, which are cloned at most."""
+
+MAX_BYTES_PER_THREAD = 256
+"""Bytes of loaded values kept by each thread at most: 64 of its 255 registers."""
+
+_ADDITIONS = (arith.AddF, arith.SubF)
+_FOLDED = (arith.NegF, arith.MaxNumF, arith.MaximumF, arith.MinNumF, arith.MinimumF)
+_REQUESTS = ("tt.warp_specialize", "tt.flatten", "tt.loop_unroll_factor")
+
+
+@dataclass(frozen=True)
+class OneTripOptions:
+    """`threads`: the number of threads of a program. `contracts`: floats are contracted to FMAs."""
+
+    threads: int = 128
+    contracts: bool = True
+
+
+def _key_of(loop: CountedLoop) -> tuple[Any, ...] | None:
+    """What loops that are versioned together have in common; None for a loop that does not qualify."""
+    step, low = _integer(loop.step), _integer(loop.lb)
+    if low != 0 or step is None or step <= 0 or loop.unsignedCmp or not isinstance(loop.ub.type, IntegerType):
+        return None
+    if _integer(loop.ub) is not None or any(name in loop.attributes for name in _REQUESTS):
+        return None
+    return loop.parent, loop.ub, step
+
+
+@pass_on("function", options=OneTripOptions, statistics={"loops straightened": "loops with a copy that runs once"})
+def one_trip_loops(op: Operation, options: OneTripOptions = OneTripOptions()) -> bool:
+    """Version loops that read the same memory on one trip each, and keep what they load in registers."""
+    straightened = 0
+    for func in functions_of(op) if is_on(op, "one-trip-loops") else ():
+        for loops in _groups(func):
+            straightened += _straighten(loops, options)
+    count("loops straightened", straightened)
+    return straightened > 0
+
+
+def _groups(func: Operation) -> list[list[CountedLoop]]:
+    """Two or more loops of one block with the same bounds."""
+    groups: dict[tuple[Any, ...], list[CountedLoop]] = {}
+    for op in func.walk():
+        if isinstance(op, CountedLoop) and (key := _key_of(op)) is not None:
+            groups.setdefault(key, []).append(op)
+    return [loops for loops in groups.values() if len(loops) > 1]
+
+
+def _straighten(loops: Sequence[CountedLoop], options: OneTripOptions) -> int:
+    """Version the loops of a group; the number of loops that have a copy without a loop."""
+    first, last = loops[0], loops[-1]
+    ops = operations_between(first, last)
+    nested = [inner for op in ops for inner in op.walk()]
+    if len(nested) > MAX_OPERATIONS or any(is_tensor_dot(op) for op in nested):
+        return 0
+    plan = _StraightLine(ops, loops)
+    kept = sum(_bytes_of(load) for load in plan.kept)
+    if not kept or kept > MAX_BYTES_PER_THREAD * options.threads:
+        return 0
+    if (options.contracts and not plan.contracts_the_same()) or not may_change("one-trip-loops", first):
+        return 0
+    b = Builder(first.parent, first, first.loc)
+    version(ops, plan.condition(b), plan.emit)
+    return len(loops)
+
+
+def _bytes_of(value: Value) -> int:
+    """The size of a tensor."""
+    size = 1
+    for n in shape_of(value.type):
+        size *= n
+    return size * max(8, getattr(element_type(value.type), "width", 64)) // 8
+
+
+class _StraightLine:
+    """Operations and loops of one trip each as straight-line code.
+
+    `leader`: for values that equal another one there, an earlier one. It stands for induction variables (0), carried
+    values, results of loops, and results of operations that need not be repeated.
+    """
+
+    def __init__(self, ops: Sequence[Operation], loops: Sequence[CountedLoop]) -> None:
+        self.ops, self.loops = ops, set(loops)
+        self.block: Block = ops[0].parent  # type: ignore[assignment]
+        self.inside = set(ops)
+        self.leader: dict[Value, Value] = {}
+        self.repeated: set[Operation] = set()
+        self.fused: dict[Operation, tuple[Value, Value, Value]] = {}  # additions to emit as an FMA, its operands
+        self.segment: dict[Operation, int] = {}  # what is executed without a loop's boundary between
+        self.kept: dict[Value, None] = {}
+        self.disjoint: dict[tuple[Value, Value, int], None] = {}  # address of an element, base of a range, its length
+        self._known: dict[Any, tuple[Operation, int]] = {}  # the first operation of each key, and the writes before it
+        self._writes: list[Operation] = []
+        self._shared: set[Operation] = set()  # operations that others equal
+        self._at = 0
+        for op in self._sequence():
+            self.segment[op] = self._at
+            self._number(op)
+
+    def resolve(self, value: Value) -> Value:
+        """The first value that equals `value` in straight-line code."""
+        while (found := self.leader.get(value)) is not None:
+            value = found
+        return value
+
+    def _sequence(self) -> Iterator[Operation]:
+        """The operations in order; around the body of a loop, its carried values are equated."""
+        for op in self.ops:
+            if isinstance(op, CountedLoop) and op in self.loops:
+                self.leader[op.induction_variable] = op.lb
+                self.leader.update(zip(op.iter_args, op.inits))
+                self._at += 1
+                yield from (inner for inner in op.body if inner is not op.terminator)
+                self._at += 1
+                self.leader.update(zip(op.results, op.yielded))
+            else:
+                yield op
+
+    # -- equal operations ---------------------------------------------------------------------------------------------
+
+    def _number(self, op: Operation) -> None:
+        """Find an earlier operation that equals `op`."""
+        load = isinstance(op, tt.Load) and not op.isVolatile
+        if not load and memory_effects(op) & WRITE:
+            self._writes.append(op)
+        if op.regions or len(op.results) != 1 or not (load or op.traits & PURE):
+            return
+        operands = [self.resolve(v) for v in op.operands]
+        if op.traits & COMMUTATIVE:
+            operands.sort(key=id)
+        attributes = frozenset((k, v) for k, v in op.attributes.items() if not load or k != "cachePolicy")
+        key = op.__class__, op.name, tuple(operands), attributes, op.results[0].type
+        earlier, written = self._known.setdefault(key, (op, len(self._writes)))
+        if earlier is op:
+            return
+        if load and not self._unchanged(op, self._writes[written:]):
+            self._known[key] = op, len(self._writes)
+            return
+        self.leader[op.results[0]] = earlier.results[0]
+        self._shared.add(earlier)
+        self.repeated.add(op)
+        if load and isinstance(op.results[0].type, TensorType):
+            self.kept[earlier.results[0]] = None
+
+    def _unchanged(self, load: Any, writes: Sequence[Operation]) -> bool:
+        """Whether `load` reads what it would read before `writes`, on conditions that are added to `disjoint`."""
+        row = self._row(load.ptr) if writes else None
+        needed = []
+        for op in writes:
+            address = self._movable(op.ptr) if isinstance(op, tt.Store) and op.parent is self.block else None
+            if row is None or address is None:
+                return False
+            needed.append((address, *row))
+        self.disjoint.update(dict.fromkeys(needed))
+        return True
+
+    def _row(self, pointer: Value) -> tuple[Value, int] | None:
+        """The base and the number of elements of a contiguous row of addresses."""
+        op: Any = self.resolve(pointer).defining_op
+        base: Any = self.resolve(op.ptr).defining_op if isinstance(op, tt.AddPtr) else None
+        if not isinstance(base, tt.Splat) or not self._is_outside(self.resolve(base.src)):
+            return None
+        length = self._range(self.resolve(op.offset))
+        return None if length is None else (self.resolve(base.src), length)
+
+    def _range(self, offsets: Value) -> int | None:
+        """n, where offsets are 0 to n - 1."""
+        op: Any = offsets.defining_op
+        if isinstance(op, tt.MakeRange) and op.start == 0:
+            return op.end  # type: ignore[no-any-return]
+        if isinstance(op, arith.AddI):
+            sides = [self.resolve(v) for v in op.operands]
+            for zero, other in (sides, sides[::-1]):
+                if self._is_zero(zero):
+                    return self._range(other)
+        return None
+
+    def _is_zero(self, value: Value) -> bool:
+        op: Any = value.defining_op
+        if isinstance(op, tt.Splat):
+            return self._is_zero(self.resolve(op.src))
+        return _integer(value) == 0
+
+    # -- contraction --------------------------------------------------------------------------------------------------
+
+    def contracts_the_same(self) -> bool:
+        """Whether additions are contracted with the same multiplications as in loops, given the FMAs of `fused`."""
+        for op in self.segment:
+            if isinstance(op, (arith.AddF, arith.SubF)) and op not in self.repeated:
+                self._fuse(op)
+        return all(self._is_kept_apart(inner, at) for op, at in self.segment.items() for inner in op.walk())
+
+    def _fuse(self, op: Any) -> None:
+        """Note the addition of a multiplication to a carried zero."""
+        if not isinstance(op, arith.AddF) or element_type(op.result.type) not in (f32, f64):
+            return
+        for carried, value in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            source: Any = value.defining_op
+            if carried in self.leader and _is_zero(self.resolve(carried)) and isinstance(source, arith.MulF):
+                self.fused[op] = source.lhs, source.rhs, carried
+
+    def _is_kept_apart(self, op: Operation, at: int) -> bool:
+        """Whether an addition is contracted with no multiplication that it cannot be contracted with in loops."""
+        if op in self.repeated or op in self.fused or not (isinstance(op, _ADDITIONS) or op.regions):
+            return True
+        sources = (self._multiplication(v) for v in op.operands)
+        return all(m is None or (self.segment.get(m) == at and m not in self._shared) for m in sources)
+
+    def _multiplication(self, value: Value) -> Operation | None:
+        """The multiplication whose results, rearranged or chosen from, `value` has."""
+        seen = 0
+        op = self.resolve(value).defining_op
+        while op is not None and seen < 8:
+            if isinstance(op, arith.MulF):
+                return op
+            if op in self.fused:
+                return None
+            operands = [self.resolve(v) for v in op.operands]
+            if isinstance(op, (*_FOLDED, arith.AddF)):  # x + 0 and max(x, -inf) may be folded to x
+                operands = [v for v in operands if constant_of(v) is None]
+            if len(operands) != 1 or not (op.traits & REARRANGES or isinstance(op, (*_FOLDED, arith.AddF))):
+                return None
+            op, seen = operands[0].defining_op, seen + 1
+        return None
+
+    # -- the condition ------------------------------------------------------------------------------------------------
+
+    def _is_outside(self, value: Value) -> bool:
+        """Whether `value` is defined before the operations."""
+        owner = value.defining_op if isinstance(value, OpResult) else value.block.parent_op  # type: ignore[union-attr]
+        return ancestor_in(self.block, owner) not in self.inside
+
+    def _movable(self, pointer: Value, depth: int = 4) -> Value | None:
+        """A scalar address that can be computed before the operations; None for others."""
+        if isinstance(pointer.type, TensorType):
+            return None
+        return pointer if self._can_move(self.resolve(pointer), depth) else None
+
+    def _can_move(self, value: Value, depth: int) -> bool:
+        if self._is_outside(value):
+            return True
+        op = value.defining_op
+        if op is None or depth == 0 or op.regions or not op.traits & PURE or isinstance(value.type, TensorType):
+            return False
+        return all(self._can_move(self.resolve(v), depth - 1) for v in op.operands)
+
+    def condition(self, b: Builder) -> Value:
+        """Emit the condition: one trip, and no store to what is loaded before and used after it."""
+        loop = next(iter(self.loops))
+        one = b.add(arith.Constant.of(1, loop.ub.type))
+        out = b.add(arith.CmpI(arith.CmpIPredicate.ult, b.add(arith.SubI(loop.ub, one)), loop.step))
+        for address, base, length in self.disjoint:
+            out = b.add(arith.AndI(out, self._is_apart(b, address, base, length)))
+        return out
+
+    def _is_apart(self, b: Builder, address: Value, base: Value, length: int) -> Value:
+        """Whether the element at `address`, of s bytes, is not in the n bytes at `base`.
+
+        It is there where -s < address - base < n, that is (address - base) + (s - 1) < n + (s - 1) unsigned.
+        """
+        size, element = _pointee_bytes(address), _pointee_bytes(base)
+        ends = [b.add(tt.PtrToInt(v, result=i64)) for v in (self._moved(b, address), base)]
+        distance = b.add(arith.SubI(*ends))
+        if size > 1:
+            distance = b.add(arith.AddI(distance, b.add(arith.Constant.of(size - 1, i64))))
+        limit = b.add(arith.Constant.of(length * element + size - 1, i64))
+        return b.add(arith.CmpI(arith.CmpIPredicate.uge, distance, limit))  # type: ignore[no-any-return]
+
+    def _moved(self, b: Builder, value: Value) -> Value:
+        """`value` computed before the operations."""
+        value = self.resolve(value)
+        if self._is_outside(value):
+            return value
+        op = value.defining_op
+        assert op is not None
+        return b.add(op.clone({v: self._moved(b, v) for v in op.operands}))  # type: ignore[no-any-return]
+
+    # -- the copy -----------------------------------------------------------------------------------------------------
+
+    def emit(self, b: Builder) -> Any:
+        """Emit the straight-line copy; returns the function from a value to its copy."""
+        mapping: dict[Any, Any] = {}
+
+        def copy_of(value: Value) -> Value:
+            found = self.resolve(value)
+            return mapping.get(found, found)  # type: ignore[no-any-return]
+
+        def equate(values: Iterable[Value]) -> None:
+            mapping.update((v, copy_of(v)) for v in values)
+
+        for op in self._sequence():
+            if op in self.repeated:
+                continue
+            if op in self.fused:
+                operands = [copy_of(v) for v in self.fused[op]]
+                mapping[op.results[0]] = b.add(math.Fma(*operands, result=op.results[0].type))
+                continue
+            for inner in op.walk():
+                equate(v for v in inner.operands if v in self.leader)
+            b.insert(op.clone(mapping))
+        return copy_of
+
+
+def _pointee_bytes(pointer: Value) -> int:
+    """The size in bytes of what a pointer points to."""
+    return max(8, getattr(element_type(pointer.type).pointee, "width", 64)) // 8  # type: ignore[attr-defined]
+
+
+def _is_zero(value: Value) -> bool:
+    """Whether all elements of a float are the constant zero."""
+    op = value.defining_op
+    return isinstance(op, arith.Constant) and op.splat_value() == 0
+
+
+def _integer(value: Value) -> int | None:
+    attr = constant_of(value)
+    return attr.value if isinstance(attr, IntegerAttr) else None
