@@ -41,6 +41,7 @@ SWITCHES = {
     "register-pressure-scheduling": "kernels that spill are not retried with schedules for register pressure",
     "warps-for-accumulators": "kernels run with the warps asked for, even where accumulators exceed the registers",
     "one-trip-loops": "loops that read the same row have no copy for rows of one block, which reads them once",
+    "alignment-versions": "accesses by addresses from memory have no copy for aligned ones, with vectors",
     "flatten": "nested loops are not fused",
 }
 

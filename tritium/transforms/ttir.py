@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir import CountedLoop, LoopLike, Operation, Pass, check_order, shape_of
+from ..ir import CountedLoop, LoopLike, Operation, Pass, PlainLoad, check_order, is_tensor_dot, shape_of
 from ..ir.passes import has_any, has_interface, rows_from
 from .padding.shapes import has_uneven_descriptors, has_uneven_shapes
 
@@ -20,6 +20,14 @@ def has_loops_of_same_bounds(module: Operation) -> bool:
     """For `when` of a row: a block has two counted loops with the same bounds."""
     loops = [(op.parent, op.ub, op.step) for op in module.walk() if isinstance(op, CountedLoop)]
     return len(set(loops)) < len(loops)
+
+
+def has_dots_and_scalar_loads(module: Operation) -> bool:
+    """For `when` of a row: there are dots, and scalars loaded from memory."""
+    ops = list(module.walk())
+    return any(is_tensor_dot(op) for op in ops) and any(
+        isinstance(op, PlainLoad) and not shape_of(op.results[0].type) for op in ops
+    )
 
 
 TTIR_PIPELINE = [  # order matters: see ORDER
@@ -109,5 +117,10 @@ def gpu_versions_pipeline(threads: int, contracts: bool) -> list[Pass]:
             "Read a row that fits in one block once",
             {"threads": threads, "contracts": contracts},
             when=has_loops_of_same_bounds,
+        ),
+        _row(
+            "alignment-versions",
+            "Access memory by vectors where addresses from memory are aligned",
+            when=has_dots_and_scalar_loads,
         ),
     ]
