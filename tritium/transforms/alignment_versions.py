@@ -18,8 +18,8 @@ the copy that runs where all roots are: pointers are multiples of 16 bytes there
 3. The operations of that block from the first use of a root in an address or mask to the last access are versioned. If
    they are more than `MAX_OPERATIONS`, or accesses do not become wider since an address is computed earlier, they stay.
 
-Only kernels with dots have versions, whose loops gain asynchronous copies, and none in a loop that requests fusion or
-warp specialization. Both copies compute the same bits.
+Only kernels with dots have versions, whose loops gain asynchronous copies; accesses by descriptors are not cloned, and
+loops that request fusion or warp specialization get no branches. Both copies compute the same bits.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from ..ir import (
     BlockArgument,
     Builder,
     CountedLoop,
+    DescriptorAccess,
     IntegerType,
     MemoryAccess,
     Operation,
@@ -140,7 +141,10 @@ class _Versions:
         if first is None:
             return 0
         region = operations_between(first, last)
-        if sum(1 for op in region for _ in op.walk()) > MAX_OPERATIONS or not may_change("alignment-versions", first):
+        nested = [inner for op in region for inner in op.walk()]
+        if len(nested) > MAX_OPERATIONS or any(isinstance(op, DescriptorAccess) for op in nested):
+            return 0
+        if not may_change("alignment-versions", first):
             return 0
         copies: dict[Operation, Operation] = {}
         before = first.prev
