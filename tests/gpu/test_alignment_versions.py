@@ -44,7 +44,7 @@ CASES = {  # M, N, K, the strides beyond N or K, the offsets of the matrices in 
 }
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("special", [False, True], ids=["random", "special"])
 @pytest.mark.parametrize("case", list(CASES))
 def test_matmul_keeps_its_bits(case: str, special: bool, seed: int, tmp_path: Path) -> None:

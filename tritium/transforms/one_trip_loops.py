@@ -39,6 +39,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..dialects import arith, math, tt
+from ..dialects.tt_types import CacheModifier
 from ..dialects.ttg_switches import is_on
 from ..ir import (
     COMMUTATIVE,
@@ -162,6 +163,7 @@ class _StraightLine:
         self.leader: dict[Value, Value] = {}
         self.repeated: set[Operation] = set()
         self.fused: dict[Operation, tuple[Value, Value, Value]] = {}  # additions to emit as an FMA, its operands
+        self.selected: dict[Operation, tuple[Value, Value, Value]] = {}  # loads to emit as a select, its operands
         self.segment: dict[Operation, int] = {}  # what is executed without a loop's boundary between
         self.kept: dict[Value, None] = {}
         self.disjoint: dict[tuple[Value, Value, int], None] = {}  # address of an element, base of a range, its length
@@ -196,26 +198,48 @@ class _StraightLine:
 
     def _number(self, op: Operation) -> None:
         """Find an earlier operation that equals `op`."""
-        load = isinstance(op, tt.Load) and not op.isVolatile
-        if not load and memory_effects(op) & WRITE:
+        load = op if isinstance(op, tt.Load) and _may_reuse(op) else None
+        if load is None and memory_effects(op) & WRITE:
             self._writes.append(op)
         if op.regions or len(op.results) != 1 or not (load or op.traits & PURE):
             return
-        operands = [self.resolve(v) for v in op.operands]
-        if op.traits & COMMUTATIVE:
-            operands.sort(key=id)
-        attributes = frozenset((k, v) for k, v in op.attributes.items() if not load or k != "cachePolicy")
-        key = op.__class__, op.name, tuple(operands), attributes, op.results[0].type
+        key = self._key(op) if load is None else self._location(load)
         earlier, written = self._known.setdefault(key, (op, len(self._writes)))
         if earlier is op:
             return
-        if load and not self._unchanged(op, self._writes[written:]):
+        if load is None:
+            self._replace(op, earlier)
+        elif self._unchanged(load, self._writes[written:]):
+            self._keep(load, earlier)
+        else:
             self._known[key] = op, len(self._writes)
-            return
+
+    def _key(self, op: Operation) -> tuple[Any, ...]:
+        """What equal operations have in common."""
+        operands = [self.resolve(v) for v in op.operands]
+        if op.traits & COMMUTATIVE:
+            operands.sort(key=id)
+        return op.__class__, op.name, tuple(operands), frozenset(op.attributes.items()), op.results[0].type
+
+    def _location(self, load: tt.Load) -> tuple[Any, ...]:
+        """What loads of the same elements have in common; hints about caches, and `other`, may differ."""
+        operands = [None if v is None else self.resolve(v) for v in (load.ptr, load.mask)]
+        return tt.Load, *operands, load.boundaryCheck, load.padding, load.results[0].type
+
+    def _replace(self, op: Operation, earlier: Operation) -> None:
+        """Use the result of an equal operation."""
         self.leader[op.results[0]] = earlier.results[0]
         self._shared.add(earlier)
         self.repeated.add(op)
-        if load and isinstance(op.results[0].type, TensorType):
+
+    def _keep(self, load: tt.Load, earlier: Any) -> None:
+        """Use the result of a load of the same elements, with the `other` of `load` where they are masked off."""
+        others = [None if v is None else self.resolve(v) for v in (load.other, earlier.other)]
+        if load.mask is None or others[0] in (None, others[1]):
+            self._replace(load, earlier)
+        else:
+            self.selected[load] = load.mask, earlier.results[0], load.other
+        if isinstance(load.results[0].type, TensorType):
             self.kept[earlier.results[0]] = None
 
     def _unchanged(self, load: Any, writes: Sequence[Operation]) -> bool:
@@ -367,14 +391,21 @@ class _StraightLine:
         for op in self._sequence():
             if op in self.repeated:
                 continue
-            if op in self.fused:
-                operands = [copy_of(v) for v in self.fused[op]]
-                mapping[op.results[0]] = b.add(math.Fma(*operands, result=op.results[0].type))
+            if op in self.fused or op in self.selected:
+                operands = [copy_of(v) for v in self.fused.get(op) or self.selected[op]]
+                simpler = math.Fma if op in self.fused else arith.Select
+                mapping[op.results[0]] = b.add(simpler(*operands, result=op.results[0].type))
                 continue
             for inner in op.walk():
                 equate(v for v in inner.operands if v in self.leader)
             b.insert(op.clone(mapping))
         return copy_of
+
+
+def _may_reuse(load: tt.Load) -> bool:
+    """Whether a load may give what another one has loaded: it does not ask for memory itself."""
+    policy = load.cachePolicy
+    return not load.isVolatile and (policy is None or policy.cache_modifier is not CacheModifier.cv)
 
 
 def _pointee_bytes(pointer: Value) -> int:
