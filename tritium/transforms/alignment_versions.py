@@ -24,8 +24,7 @@ loops that request fusion or warp specialization get no branches. Both copies co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..analysis.axis_facts import AxisInfo
 from ..analysis.axis_info import AxisInfoAnalysis
@@ -39,11 +38,13 @@ from ..ir import (
     Builder,
     CountedLoop,
     DescriptorAccess,
+    IfLike,
     IntegerType,
     MemoryAccess,
     Operation,
     PointerAccess,
     TensorType,
+    Type,
     Value,
     count,
     element_type,
@@ -97,7 +98,7 @@ class _Versions:
 
     def __init__(self, func: Operation) -> None:
         self.func = func
-        self.roots: dict[Any, list[Value]] = {}  # of each access that has some
+        self.roots: dict[PointerAccess, list[Value]] = {}  # of each access that has some
         self.branches: list[Operation] = []
         for op in func.walk():
             if isinstance(op, PointerAccess) and not is_atomic(op) and isinstance(op.pointer.type, TensorType):
@@ -149,8 +150,8 @@ class _Versions:
         copies: dict[Operation, Operation] = {}
         before = first.prev
 
-        def emit(b: Builder) -> Any:
-            mapping: dict[Any, Any] = {r: _aligned(b, r, divisor) for r, divisor in needed.items()}
+        def emit(b: Builder) -> Callable[[Value], Value]:
+            mapping = {r: _aligned(b, r, divisor) for r, divisor in needed.items()}
             for op in region:
                 copies.update(zip(op.walk(), b.insert(op.clone(mapping)).walk(), strict=True))
             return lambda value: mapping.get(value, value)
@@ -216,13 +217,16 @@ def _first_use(roots: Iterable[Value], block: Block, addresses: set[Value]) -> O
 
 def _defined_after(value: Value, op: Operation) -> bool:
     """Whether `value`, of the block of `op`, is defined by `op` or after it."""
-    return value.defining_op in operations_between(op, op.parent.last)  # type: ignore[union-attr, arg-type]
+    following: Operation | None = op
+    while following is not None and following is not value.defining_op:
+        following = following.next
+    return following is not None
 
 
 # -- accesses ---------------------------------------------------------------------------------------------------------
 
 
-def _slice(access: Any) -> dict[Value, None]:
+def _slice(access: PointerAccess) -> dict[Value, None]:
     """The values from which the address and the mask of an access are computed; roots are not looked through."""
     return reachable([v for v in (access.pointer, access.access_mask) if v is not None], _operands_of)
 
@@ -255,13 +259,13 @@ def _is_root(value: Value) -> bool:
     return isinstance(value.type, PointerType) or (isinstance(value.type, IntegerType) and value.type.width >= 8)
 
 
-def _element_bytes(access: Any) -> int:
+def _element_bytes(access: PointerAccess) -> int:
     """The size of an element of an access, at least 1."""
-    pointer: Any = element_type(access.pointer.type)
-    return max(8, getattr(pointer.pointee, "width", 64)) // 8  # type: ignore[no-any-return]
+    pointer = element_type(access.pointer.type)
+    return max(8, getattr(getattr(pointer, "pointee", None), "width", 64)) // 8
 
 
-def _width(facts: AxisInfoAnalysis, access: Any) -> int:
+def _width(facts: AxisInfoAnalysis, access: PointerAccess) -> int:
     """The bytes that a thread can access at once: what is contiguous, aligned, and masked alike."""
     pointers, size = facts.of(access.pointer), _element_bytes(access)
     masks = None if access.access_mask is None else facts.of(access.access_mask)
@@ -277,7 +281,7 @@ def _width(facts: AxisInfoAnalysis, access: Any) -> int:
 
 def _condition(b: Builder, needed: Mapping[Value, int]) -> Value:
     """Emit whether all roots are multiples of what they have to be."""
-    joined: dict[tuple[Any, int], Value] = {}
+    joined: dict[tuple[Type, int], Value] = {}
     for root, divisor in needed.items():
         bits = b.add(tt.PtrToInt(root, result=i64)) if isinstance(root.type, PointerType) else root
         key = bits.type, divisor
@@ -296,16 +300,15 @@ def _aligned(b: Builder, root: Value, divisor: int) -> Value:
     pointer = isinstance(root.type, PointerType)
     bits = b.add(tt.PtrToInt(root, result=i64)) if pointer else root
     bits = b.add(arith.AndI(bits, b.add(arith.Constant.of(-divisor, bits.type))))
-    return b.add(tt.IntToPtr(bits, result=root.type)) if pointer else bits  # type: ignore[no-any-return]
+    aligned: Value = b.add(tt.IntToPtr(bits, result=root.type)) if pointer else bits
+    return aligned
 
 
-def _undo(branch: Any, before: Operation | None) -> None:
+def _undo(branch: IfLike, before: Operation | None) -> None:
     """Replace a version by the operations as they were, and erase its condition, which is emitted after `before`."""
-    condition = []
-    while (op := (condition[-1] if condition else branch).prev) is not before:
-        condition.append(op)
+    condition = operations_between(branch.parent.first if before is None else before.next, branch)
     _, results = splice(branch.else_block, branch, [])
     for old, new in zip(list(branch.results), results, strict=True):
         old.replace_all_uses_with(new)
-    for op in (branch, *condition):
+    for op in reversed(condition):
         op.erase()

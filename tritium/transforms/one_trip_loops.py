@@ -35,11 +35,10 @@ loaded values stay live from the first loop to the last.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..dialects import arith, math, tt
-from ..dialects.tt_types import CacheModifier
+from ..dialects.tt_types import CacheModifier, PointerType
 from ..dialects.ttg_switches import is_on
 from ..ir import (
     COMMUTATIVE,
@@ -52,7 +51,6 @@ from ..ir import (
     IntegerAttr,
     IntegerType,
     Operation,
-    OpResult,
     TensorType,
     Value,
     constant_of,
@@ -81,7 +79,9 @@ MAX_BYTES_PER_THREAD = 256
 """Bytes of loaded values kept by each thread at most: 64 of its 255 registers."""
 
 _ADDITIONS = (arith.AddF, arith.SubF)
-_FOLDED = (arith.NegF, arith.MaxNumF, arith.MaximumF, arith.MinNumF, arith.MinimumF)
+_DEPTH = 8
+"""Operations between a multiplication and an addition that are looked through."""
+
 _REQUESTS = ("tt.warp_specialize", "tt.flatten", "tt.loop_unroll_factor")
 
 
@@ -93,7 +93,7 @@ class OneTripOptions:
     contracts: bool = True
 
 
-def _key_of(loop: CountedLoop) -> tuple[Any, ...] | None:
+def _key_of(loop: CountedLoop) -> tuple[object, ...] | None:
     """What loops that are versioned together have in common; None for a loop that does not qualify."""
     step, low = _integer(loop.step), _integer(loop.lb)
     if low != 0 or step is None or step <= 0 or loop.unsignedCmp or not isinstance(loop.ub.type, IntegerType):
@@ -116,7 +116,7 @@ def one_trip_loops(op: Operation, options: OneTripOptions = OneTripOptions()) ->
 
 def _groups(func: Operation) -> list[list[CountedLoop]]:
     """Two or more loops of one block with the same bounds."""
-    groups: dict[tuple[Any, ...], list[CountedLoop]] = {}
+    groups: dict[tuple[object, ...], list[CountedLoop]] = {}
     for op in func.walk():
         if isinstance(op, CountedLoop) and (key := _key_of(op)) is not None:
             groups.setdefault(key, []).append(op)
@@ -126,17 +126,17 @@ def _groups(func: Operation) -> list[list[CountedLoop]]:
 def _straighten(loops: Sequence[CountedLoop], options: OneTripOptions) -> int:
     """Version the loops of a group; the number of loops that have a copy without a loop."""
     first, last = loops[0], loops[-1]
-    ops = operations_between(first, last)
+    block, ops = first.parent, operations_between(first, last)
     nested = [inner for op in ops for inner in op.walk()]
-    if len(nested) > MAX_OPERATIONS or any(is_tensor_dot(op) for op in nested):
+    if block is None or len(nested) > MAX_OPERATIONS or any(is_tensor_dot(op) for op in nested):
         return 0
-    plan = _StraightLine(ops, loops)
+    plan = _StraightLine(block, ops, loops)
     kept = sum(_bytes_of(load) for load in plan.kept)
     if not kept or kept > MAX_BYTES_PER_THREAD * options.threads:
         return 0
     if (options.contracts and not plan.contracts_the_same()) or not may_change("one-trip-loops", first):
         return 0
-    b = Builder(first.parent, first, first.loc)
+    b = Builder(block, first, first.loc)
     version(ops, plan.condition(b), plan.emit)
     return len(loops)
 
@@ -156,9 +156,9 @@ class _StraightLine:
     values, results of loops, and results of operations that need not be repeated.
     """
 
-    def __init__(self, ops: Sequence[Operation], loops: Sequence[CountedLoop]) -> None:
+    def __init__(self, block: Block, ops: Sequence[Operation], loops: Sequence[CountedLoop]) -> None:
         self.ops, self.loops = ops, set(loops)
-        self.block: Block = ops[0].parent  # type: ignore[assignment]
+        self.block = block
         self.inside = set(ops)
         self.leader: dict[Value, Value] = {}
         self.repeated: set[Operation] = set()
@@ -167,7 +167,9 @@ class _StraightLine:
         self.segment: dict[Operation, int] = {}  # what is executed without a loop's boundary between
         self.kept: dict[Value, None] = {}
         self.disjoint: dict[tuple[Value, Value, int], None] = {}  # address of an element, base of a range, its length
-        self._known: dict[Any, tuple[Operation, int]] = {}  # the first operation of each key, and the writes before it
+        self._known: dict[
+            object, tuple[Operation, int]
+        ] = {}  # the first operation of each key, and the writes before it
         self._writes: list[Operation] = []
         self._shared: set[Operation] = set()  # operations that others equal
         self._at = 0
@@ -214,14 +216,14 @@ class _StraightLine:
         else:
             self._known[key] = op, len(self._writes)
 
-    def _key(self, op: Operation) -> tuple[Any, ...]:
+    def _key(self, op: Operation) -> tuple[object, ...]:
         """What equal operations have in common."""
         operands = [self.resolve(v) for v in op.operands]
         if op.traits & COMMUTATIVE:
             operands.sort(key=id)
         return op.__class__, op.name, tuple(operands), frozenset(op.attributes.items()), op.results[0].type
 
-    def _location(self, load: tt.Load) -> tuple[Any, ...]:
+    def _location(self, load: tt.Load) -> tuple[object, ...]:
         """What loads of the same elements have in common; hints about caches, and `other`, may differ."""
         operands = [None if v is None else self.resolve(v) for v in (load.ptr, load.mask)]
         return tt.Load, *operands, load.boundaryCheck, load.padding, load.results[0].type
@@ -232,17 +234,18 @@ class _StraightLine:
         self._shared.add(earlier)
         self.repeated.add(op)
 
-    def _keep(self, load: tt.Load, earlier: Any) -> None:
+    def _keep(self, load: tt.Load, earlier: Operation) -> None:
         """Use the result of a load of the same elements, with the `other` of `load` where they are masked off."""
+        assert isinstance(earlier, tt.Load)
         others = [None if v is None else self.resolve(v) for v in (load.other, earlier.other)]
-        if load.mask is None or others[0] in (None, others[1]):
+        if load.mask is None or load.other is None or others[0] is others[1]:
             self._replace(load, earlier)
         else:
             self.selected[load] = load.mask, earlier.results[0], load.other
         if isinstance(load.results[0].type, TensorType):
             self.kept[earlier.results[0]] = None
 
-    def _unchanged(self, load: Any, writes: Sequence[Operation]) -> bool:
+    def _unchanged(self, load: tt.Load, writes: Sequence[Operation]) -> bool:
         """Whether `load` reads what it would read before `writes`, on conditions that are added to `disjoint`."""
         row = self._row(load.ptr) if writes else None
         needed = []
@@ -256,8 +259,10 @@ class _StraightLine:
 
     def _row(self, pointer: Value) -> tuple[Value, int] | None:
         """The base and the number of elements of a contiguous row of addresses."""
-        op: Any = self.resolve(pointer).defining_op
-        base: Any = self.resolve(op.ptr).defining_op if isinstance(op, tt.AddPtr) else None
+        op = self.resolve(pointer).defining_op
+        if not isinstance(op, tt.AddPtr):
+            return None
+        base = self.resolve(op.ptr).defining_op
         if not isinstance(base, tt.Splat) or not self._is_outside(self.resolve(base.src)):
             return None
         length = self._range(self.resolve(op.offset))
@@ -265,9 +270,9 @@ class _StraightLine:
 
     def _range(self, offsets: Value) -> int | None:
         """n, where offsets are 0 to n - 1."""
-        op: Any = offsets.defining_op
+        op = offsets.defining_op
         if isinstance(op, tt.MakeRange) and op.start == 0:
-            return op.end  # type: ignore[no-any-return]
+            return op.end
         if isinstance(op, arith.AddI):
             sides = [self.resolve(v) for v in op.operands]
             for zero, other in (sides, sides[::-1]):
@@ -276,7 +281,7 @@ class _StraightLine:
         return None
 
     def _is_zero(self, value: Value) -> bool:
-        op: Any = value.defining_op
+        op = value.defining_op
         if isinstance(op, tt.Splat):
             return self._is_zero(self.resolve(op.src))
         return _integer(value) == 0
@@ -286,16 +291,16 @@ class _StraightLine:
     def contracts_the_same(self) -> bool:
         """Whether additions are contracted with the same multiplications as in loops, given the FMAs of `fused`."""
         for op in self.segment:
-            if isinstance(op, (arith.AddF, arith.SubF)) and op not in self.repeated:
+            if isinstance(op, arith.AddF) and op not in self.repeated:
                 self._fuse(op)
         return all(self._is_kept_apart(inner, at) for op, at in self.segment.items() for inner in op.walk())
 
-    def _fuse(self, op: Any) -> None:
+    def _fuse(self, op: arith.AddF) -> None:
         """Note the addition of a multiplication to a carried zero."""
-        if not isinstance(op, arith.AddF) or element_type(op.result.type) not in (f32, f64):
+        if element_type(op.results[0].type) not in (f32, f64):
             return
         for carried, value in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-            source: Any = value.defining_op
+            source = value.defining_op
             if carried in self.leader and _is_zero(self.resolve(carried)) and isinstance(source, arith.MulF):
                 self.fused[op] = source.lhs, source.rhs, carried
 
@@ -307,27 +312,27 @@ class _StraightLine:
         return all(m is None or (self.segment.get(m) == at and m not in self._shared) for m in sources)
 
     def _multiplication(self, value: Value) -> Operation | None:
-        """The multiplication whose results, rearranged or chosen from, `value` has."""
-        seen = 0
+        """The multiplication whose results `value` has, perhaps rearranged or negated, or after an operation is folded.
+
+        `x + 0` and `max(x, -inf)` may be folded to `x`: operations with a constant are looked through.
+        """
         op = self.resolve(value).defining_op
-        while op is not None and seen < 8:
-            if isinstance(op, arith.MulF):
-                return op
-            if op in self.fused:
+        for _ in range(_DEPTH):
+            if op is None or op in self.fused or isinstance(op, arith.MulF):
+                return None if op in self.fused else op
+            operands = [v for v in map(self.resolve, op.operands) if constant_of(v) is None]
+            if len(operands) != 1 or not (op.traits & (REARRANGES | COMMUTATIVE) or isinstance(op, arith.NegF)):
                 return None
-            operands = [self.resolve(v) for v in op.operands]
-            if isinstance(op, (*_FOLDED, arith.AddF)):  # x + 0 and max(x, -inf) may be folded to x
-                operands = [v for v in operands if constant_of(v) is None]
-            if len(operands) != 1 or not (op.traits & REARRANGES or isinstance(op, (*_FOLDED, arith.AddF))):
-                return None
-            op, seen = operands[0].defining_op, seen + 1
+            op = operands[0].defining_op
         return None
 
     # -- the condition ------------------------------------------------------------------------------------------------
 
     def _is_outside(self, value: Value) -> bool:
         """Whether `value` is defined before the operations."""
-        owner = value.defining_op if isinstance(value, OpResult) else value.block.parent_op  # type: ignore[union-attr]
+        owner, block = value.defining_op, value.block
+        if owner is None and block is not None:
+            owner = block.parent_op
         return ancestor_in(self.block, owner) not in self.inside
 
     def _movable(self, pointer: Value, depth: int = 4) -> Value | None:
@@ -364,7 +369,8 @@ class _StraightLine:
         if size > 1:
             distance = b.add(arith.AddI(distance, b.add(arith.Constant.of(size - 1, i64))))
         limit = b.add(arith.Constant.of(length * element + size - 1, i64))
-        return b.add(arith.CmpI(arith.CmpIPredicate.uge, distance, limit))  # type: ignore[no-any-return]
+        apart: Value = b.add(arith.CmpI(arith.CmpIPredicate.uge, distance, limit))
+        return apart
 
     def _moved(self, b: Builder, value: Value) -> Value:
         """`value` computed before the operations."""
@@ -373,17 +379,18 @@ class _StraightLine:
             return value
         op = value.defining_op
         assert op is not None
-        return b.add(op.clone({v: self._moved(b, v) for v in op.operands}))  # type: ignore[no-any-return]
+        moved: Value = b.add(op.clone({v: self._moved(b, v) for v in op.operands}))
+        return moved
 
     # -- the copy -----------------------------------------------------------------------------------------------------
 
-    def emit(self, b: Builder) -> Any:
+    def emit(self, b: Builder) -> Callable[[Value], Value]:
         """Emit the straight-line copy; returns the function from a value to its copy."""
-        mapping: dict[Any, Any] = {}
+        mapping: dict[Value, Value] = {}
 
         def copy_of(value: Value) -> Value:
             found = self.resolve(value)
-            return mapping.get(found, found)  # type: ignore[no-any-return]
+            return mapping.get(found, found)
 
         def equate(values: Iterable[Value]) -> None:
             mapping.update((v, copy_of(v)) for v in values)
@@ -410,7 +417,9 @@ def _may_reuse(load: tt.Load) -> bool:
 
 def _pointee_bytes(pointer: Value) -> int:
     """The size in bytes of what a pointer points to."""
-    return max(8, getattr(element_type(pointer.type).pointee, "width", 64)) // 8  # type: ignore[attr-defined]
+    ty = element_type(pointer.type)
+    assert isinstance(ty, PointerType)
+    return max(8, getattr(ty.pointee, "width", 64)) // 8
 
 
 def _is_zero(value: Value) -> bool:

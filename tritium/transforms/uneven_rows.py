@@ -13,12 +13,14 @@ and `%e`, which no load uses, is lowered to pointers and masks by `rewrite-tenso
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..analysis.descriptors import WHOLE_ROWS, with_uneven_writes
 from ..analysis.tma import MIN_ROW_BYTES, UNLIKELY
-from ..dialects import arith, scf
-from ..ir import UNIT, Block, Builder, Operation, Region, Value, is_descriptor_store, remark
+from ..dialects import arith
+from ..ir import UNIT, Builder, Operation, Value, is_descriptor_store, remark
+from .versions import version
 
 __all__ = ["split_uneven_writes"]
 
@@ -45,14 +47,12 @@ def _ends_whole(b: Builder, maker: Any) -> Value:
     return b.add(arith.CmpI(arith.CmpIPredicate.eq, rest, b.add(arith.Constant.of(0, size.type))))  # type: ignore[no-any-return]
 
 
-def _split(write: Any, whole: Value, by_engine: Value, by_pointers: Value) -> None:
-    branches = []
-    for desc in (by_engine, by_pointers):
-        block = Block()
-        b = Builder(block, None, write.loc)
-        b.insert(write.clone({by_engine: desc}))
-        b.insert(scf.Yield([]))
-        branches.append(Region(block))
-    branch = Builder(write.parent, write, write.loc).insert(scf.If(whole, *branches, results_=[]))
-    branch.attributes[UNLIKELY] = UNIT
-    write.erase()
+def _split(write: Operation, whole: Value, by_engine: Value, by_pointers: Value) -> None:
+    def by_tma(b: Builder) -> Callable[[Value], Value]:
+        b.insert(write.clone())
+        return lambda value: value
+
+    version([write], whole, by_tma).attributes[UNLIKELY] = UNIT
+    for i, operand in enumerate(write.operands):
+        if operand is by_engine:
+            write.set_operand(i, by_pointers)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..dialects import scf
-from ..ir import Block, Builder, Operation, Value
+from ..ir import Block, Builder, IfLike, Operation, Value
 from ..ir.dominance import ancestor_in
 
 __all__ = ["operations_between", "version"]
@@ -38,7 +38,7 @@ def operations_between(first: Operation, last: Operation) -> list[Operation]:
     return found
 
 
-def version(ops: Sequence[Operation], condition: Value, emit: Emit) -> scf.If:
+def version(ops: Sequence[Operation], condition: Value, emit: Emit) -> IfLike:
     """Run what `emit` emits where `condition` holds, and otherwise `ops`, adjacent operations of one block."""
     block = ops[0].parent
     assert block is not None
