@@ -27,7 +27,8 @@ from tests.conformance.tutorial_registers import PTX, Usage, ours, triton_usage
 from tests.triton_oracle import TritonOracle, find_interpreter
 from tritium.compiler import CompiledKernel
 from tritium.runtime import driver
-from tritium.runtime.emulated import EmulatedCUDADriver, EmulatedLauncher
+from tritium.runtime.emulated import EmulatedCUDADriver
+from tritium.runtime.emulated_driver import EmulatedLauncher
 
 __all__ = ["Recorder", "compare", "main", "record"]
 

@@ -16,7 +16,7 @@ from tritium.backends.nvidia.toolchain import find_tool
 from tritium.emulator import TensorMap, encode_tiled
 from tritium.runtime import ArgumentError, TensorDescriptor, cuda_launcher
 from tritium.runtime.driver import driver
-from tritium.runtime.emulated import _HostParameters as HostParameters
+from tritium.runtime.emulated_driver import HostParameters
 from tritium.runtime.packing import Packer
 from tritium.runtime.specialize import ParameterRule, specialize
 from tritium.runtime.tensor_maps import MapEncoder, encoders_of

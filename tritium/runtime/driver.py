@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..backends.driver import DriverBase
 from ..compiler import compile_for
 from ..support.lazy import LazyModule
 from .cpu_driver import CPUDriver
@@ -16,12 +17,21 @@ __all__ = ["DriverConfig", "driver", "get_device_key"]
 
 _cuda = LazyModule(".cuda", __package__)
 _emulated = LazyModule(".emulated", __package__)
+_emulated_hip = LazyModule(".emulated_hip", __package__)
+
+
+def _emulated_gpu(name: str) -> DriverBase:
+    """The emulated GPU "90" or "gfx942"."""
+    if name.startswith("gfx"):
+        return _emulated_hip.EmulatedHIPDriver(name)
+    return _emulated.EmulatedCUDADriver(int(name))
+
 
 register_drivers(
     {
         "cpu": CPUDriver,
         "cuda": lambda: _cuda.CUDADriver(),
-        "emulated": lambda capability: _emulated.EmulatedCUDADriver(capability),
+        "emulated": _emulated_gpu,
     }
 )
 compile_for(lambda: driver.active.get_current_target())

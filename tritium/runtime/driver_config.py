@@ -3,7 +3,7 @@
 A launch runs where its arrays are (`serving`): on the CPU, or on the CUDA GPU whose memory they are in. The active
 driver serves everything else: queries about the machine, and launches without arrays. It is the CUDA driver if there is
 a GPU, else the CPU's; the setting `runtime.target` (TRITIUM_TARGET) says otherwise. An emulated
-GPU (`emulated.EmulatedCUDADriver`) takes the arrays of the CPU's memory.
+GPU (`emulated_driver.EmulatedDriver`) takes the arrays of the CPU's memory.
 A driver of the user's that is made active with `set_active` serves every launch, whatever its arguments.
 
 The drivers themselves are registered by `runtime.driver`, which imports them.
@@ -29,7 +29,7 @@ _makers: dict[str, Callable[..., DriverBase]] = {}
 
 
 def register_drivers(makers: Mapping[str, Callable[..., DriverBase]]) -> None:
-    """Set the functions that make the drivers "cpu" and "cuda", and "emulated" of a compute capability."""
+    """Set the functions that make the drivers "cpu" and "cuda", and "emulated" of a GPU's name."""
     _makers.update(makers)
 
 
@@ -49,14 +49,14 @@ def _default_backend() -> str:
     return name.replace("nvidia", "cuda")
 
 
-def _wanted() -> tuple[str, int]:
-    """The target named by TRITIUM_TARGET ("" if unset), and the compute capability to emulate; OptionError if
-    malformed."""
+def _wanted() -> tuple[str, str]:
+    """The target named by TRITIUM_TARGET ("" if unset), and the GPU to emulate ("90", "gfx942");
+    OptionError if malformed."""
     text = settings.runtime.target or _default_backend()
-    found = re.fullmatch(r"cpu|cuda|emulated(?::(\d+))?|", text)
+    found = re.fullmatch(r"cpu|cuda|emulated(?::(\d+|gfx[0-9a-f]+))?|", text)
     if found is None:
-        raise OptionError(f"TRITIUM_TARGET is cpu or cuda, or emulated:90, not {text!r}")
-    return text.partition(":")[0], int(found[1] or 90)
+        raise OptionError(f"TRITIUM_TARGET is cpu or cuda, or emulated:90 or emulated:gfx942, not {text!r}")
+    return text.partition(":")[0], found[1] or "90"
 
 
 class DriverConfig:
@@ -88,9 +88,9 @@ class DriverConfig:
     def default(self) -> Any:
         """The driver named by the setting `runtime.target`, else that of the GPUs if there is one, else the CPU's."""
         if self._default is None:
-            wanted, capability = _wanted()
+            wanted, emulated = _wanted()
             if wanted == "emulated":
-                self._default = _makers["emulated"](capability)
+                self._default = _makers["emulated"](emulated)
             else:
                 wanted = wanted or ("cuda" if _devices.is_available() else "cpu")
                 self._default = self.cpu if wanted == "cpu" else self.cuda

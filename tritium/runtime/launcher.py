@@ -142,10 +142,12 @@ _PLACES: Mapping[str, tuple[Callable[[Any], Any], Any]] = {
 
 def make_launcher(kernel: CompiledKernel) -> Any:
     """The launcher of a kernel of any target."""
-    if kernel.values["target"]["backend"] == "cuda":
+    backend = kernel.values["target"]["backend"]
+    if backend != "cpu":
         make = getattr(driver.active, "launcher", None)  # an emulated GPU makes launchers itself
-        if make is not None:
+        if make is not None and backend == driver.active.get_current_target().backend:
             return make(kernel)
+    if backend == "cuda":
         return _cuda_launcher.CudaLauncher(kernel)
     _ = kernel.kernel  # raises an error if no stage makes machine code
     return Launcher(kernel)

@@ -396,7 +396,7 @@ class RuntimeSettings(Group):
         None,
         "TRITIUM_TARGET",
         doc="where kernels run that no argument ties to a device: cpu or cuda; by default a GPU if there is one; "
-        "emulated:90 runs all kernels on an emulated GPU of that capability",
+        "emulated:90 runs all kernels on an emulated GPU of that capability, emulated:gfx942 on an emulated AMD GPU",
         kind=SEMANTIC,
     )
     default_backend = Text(
