@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -40,7 +41,10 @@ def _zensical(command: str, *flags: str) -> int:
     (BUILD / "zensical.toml").write_text(configuration(), encoding="utf-8")
     prepare(BUILD / "docs")
     program = Path(sys.executable).with_name("zensical")
-    return subprocess.call([str(program), command, "-f", str(BUILD / "zensical.toml"), *flags], cwd=ROOT)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}  # for `mlir_extension`
+    return subprocess.call(
+        [str(program), command, "-f", str(BUILD / "zensical.toml"), *flags], cwd=ROOT, env=environment
+    )
 
 
 def build() -> int:

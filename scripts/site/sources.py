@@ -65,7 +65,7 @@ FORMER = {
 }
 """Former names of pages, which redirect -> current names."""
 
-_LANGUAGES = {".py": "python", ".toml": "toml", ".sh": "bash", ".json": "json", ".mlir": "llvm"}
+_LANGUAGES = {".py": "python", ".toml": "toml", ".sh": "bash", ".json": "json", ".mlir": "mlir"}
 _TARGET = re.compile(r"\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^([ \t]*)(`{3,})(.*?)^\1\2[ \t]*$", re.MULTILINE | re.DOTALL)
 
@@ -128,8 +128,7 @@ class _Site:
     def copy(self) -> None:
         """All pages, and those for the files that they link to."""
         for file, page in self.pages.items():
-            text = _outside_code(file.read_text(encoding="utf-8"), self.links(file, page))
-            self.write(page, re.sub(r"^(\s*`{3,})mlir\b", r"\1llvm", text, flags=re.MULTILINE))
+            self.write(page, _outside_code(file.read_text(encoding="utf-8"), self.links(file, page)))
         for file, page in self.shown.items():
             language = _LANGUAGES.get(file.suffix, "text")
             code = f"# {file.relative_to(ROOT)}\n\n``````{language}\n{file.read_text(encoding='utf-8')}\n``````\n"

@@ -37,8 +37,15 @@ def _load(name: str) -> str:
     except interrupts():
         raise
     except Exception as error:
-        place = _line(error, name)
-        raise PluginError(f"the plugin {name} cannot be imported: {type(error).__name__}: {error}{place}") from error
+        text = f"the plugin {name} cannot be imported: {type(error).__name__}: {error}{_line(error, name)}"
+        raise PluginError(text + _path_hint(error, name)) from error
+
+
+def _path_hint(error: Exception, name: str) -> str:
+    """What to do where the plugin itself was not found: commands do not search the current folder."""
+    if not isinstance(error, ModuleNotFoundError) or error.name != name.partition(".")[0]:
+        return ""
+    return f"\nhint: put the folder of {error.name} on PYTHONPATH"
 
 
 def _line(error: Exception, name: str) -> str:

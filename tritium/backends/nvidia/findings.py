@@ -113,7 +113,7 @@ def findings_of_resources(
 
 def _spills(kernel: Any, registers: Any, code: Sequence[Instruction]) -> Iterator[Finding]:
     """One finding for the kernel, or one for each of the lines with most spill instructions."""
-    hint = "use smaller tiles, more warps (num_warps), or fewer values that are live across the loop"
+    hint = "use smaller tiles, more warps (num_warps), or fewer values that are live at the same time"
     total = f"{registers.spilled} registers per thread spilled to local memory"
     places = places_of(code, "memory: local")
     if not places:
