@@ -25,7 +25,7 @@ def _introduction(evidence: Evidence) -> str:
     refused = sum(pair in REASONS for pair in asked)
     return inspect.cleandoc(
         f"""
-        # What works
+        # Supported features
 
         Every name of `triton` and `triton.language`, with a test that shows it on each target: {len(asked)} entries, of
         which {refused} say why there is none. A test counts for a name if a kernel in it uses the name, is compiled (or

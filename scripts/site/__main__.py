@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from .links import broken_links
-from .sources import FORMER, ROOT, navigation, prepare
+from .sources import API, BESIDE, DOCS, FORMER, ROOT, navigation, prepare
 
 BUILD = ROOT / "build" / "site"
 TEMPLATE = Path(__file__).with_name("zensical.toml")
@@ -21,18 +21,34 @@ REDIRECT = """<!doctype html>
 """
 
 
+def _link(title: str, page: str) -> str:
+    return f"{{ {json.dumps(title)} = {json.dumps(page)} }}"
+
+
+def _section(title: str, entries: list[str]) -> str:
+    return f"{{ {json.dumps(title)} = [{', '.join(entries)}] }}"
+
+
+def _entry(title: str, page: str) -> str:
+    """A page in the navigation; the index of a folder is a section with the folder's pages."""
+    folder, _, name = page.rpartition("/")
+    if name != "index.md":
+        return _link(title, page)
+    pages = sorted(path.name for path in (DOCS / folder).glob("*.md") if path.name != name)
+    return _section(title, [json.dumps(page), *(_link(p.removesuffix(".md"), f"{folder}/{p}") for p in pages)])
+
+
 def configuration() -> str:
     """The configuration of Zensical: the template with the navigation in its place."""
-    entries = ['{ "Home" = "index.md" }']
+    entries = [_link("Home", "index.md")]
     for title, pages in navigation():
-        inner = [f"{{ {json.dumps(text)} = {json.dumps(page)} }}" for text, page in pages]
+        inner = [_entry(text, page) for text, page in pages]
         if title == "Reference":
-            inner.append('{ "API reference" = "api/index.md" }')
-        entries.append(f"{{ {json.dumps(title)} = [{', '.join(inner)}] }}")
-    entries.append(
-        '{ "Project" = [{ "Architecture" = "architecture.md" }, { "Contributing" = "contributing.md" },'
-        ' { "Changelog" = "changelog.md" }, { "Security" = "security.md" }] }'
-    )
+            modules = [_link(text, f"api/{module}.md") for module, text in API.items()]
+            inner.append(_section("API reference", [json.dumps("api/index.md"), *modules]))
+        entries.append(_section(title, inner))
+    project = {name.removesuffix(".md").capitalize(): page for name, page in BESIDE.items()}
+    entries.append(_section("Project", [_link(title, page) for title, page in project.items()]))
     return TEMPLATE.read_text(encoding="utf-8").replace('nav = "@NAVIGATION@"', f"nav = [{', '.join(entries)}]")
 
 

@@ -19,7 +19,16 @@ from pathlib import Path
 
 from .__main__ import BUILD
 
-PAGES = ("", "matmul/", "errors/", "passes/async-dots/", "layouts/", "api/tritium.language/", "supported-features/")
+PAGES = (
+    "",
+    "common-tasks/",
+    "matmul/",
+    "errors/",
+    "passes/async-dots/",
+    "layouts/",
+    "api/tritium.language/",
+    "supported-features/",
+)
 WIDTHS = {"desktop": (1440, 1800), "phone": (390, 1600)}
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-sync",
          "--disable-background-networking", "--disable-component-update", "--virtual-time-budget=4000")  # fmt: skip

@@ -14,10 +14,11 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["API", "FORMER", "ROOT", "navigation", "prepare"]
+__all__ = ["API", "BESIDE", "DOCS", "FORMER", "ROOT", "navigation", "prepare"]
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+STYLE = Path(__file__).with_name("extra.css")
 
 BESIDE = {
     "README.md": "readme.md",
@@ -136,6 +137,8 @@ class _Site:
         for picture in (DOCS / "images").glob("*") if (DOCS / "images").exists() else ():
             (self.folder / "images").mkdir(exist_ok=True)
             shutil.copy(picture, self.folder / "images" / picture.name)
+        (self.folder / "stylesheets").mkdir(exist_ok=True)
+        shutil.copy(STYLE, self.folder / "stylesheets" / STYLE.name)
 
     def api(self) -> None:
         """A page for each module of the API reference, and their index."""

@@ -32,9 +32,9 @@ def _below(prefix: str, names: str) -> tuple[str, ...]:
 
 
 _LANGUAGE = {
-    "Types of elements": "int1 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64"
+    "Element types": "int1 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64"
     " float8e4nv float8e4b8 float8e4b15 float8e5 float8e5b16 pi32_t",
-    "Types of values": "dtype pointer_type block_type tuple_type constexpr_type const tensor_descriptor_type tensor"
+    "Value types": "dtype pointer_type block_type tuple_type constexpr_type const tensor_descriptor_type tensor"
     " tensor_descriptor constexpr tuple TRITON_MAX_TENSOR_NUMEL",
     "Programs": "program_id num_programs",
     "Creation": "arange full zeros zeros_like cast to_tensor cat",
@@ -42,19 +42,19 @@ _LANGUAGE = {
     " unsqueeze item swizzle2d",
     "Selection": "where gather flip expect_zero",
     "Memory": "load store make_block_ptr advance",
-    "Tiles by descriptor": "make_tensor_descriptor load_tensor_descriptor store_tensor_descriptor",
+    "Tensor descriptors": "make_tensor_descriptor load_tensor_descriptor store_tensor_descriptor",
     "Atomics": "atomic_add atomic_cas atomic_xchg atomic_max atomic_min atomic_and atomic_or atomic_xor atomic_load"
     " atomic_store atomic_poll",
     "Reductions, scans, sorting": "reduce associative_scan sum max min argmax argmin xor_sum reduce_or softmax cumsum"
     " cumprod histogram sort topk bitonic_merge map_elementwise PropagateNan",
-    "Products": "dot dot_scaled",
+    "Matrix multiplication": "dot dot_scaled",
     "Mathematics": "exp exp2 log log2 sin cos sqrt sqrt_rn rsqrt abs floor ceil erf fma fdiv div_rn umulhi sigmoid cdiv"
     " maximum minimum clamp add sub mul",
     "Random numbers": "philox philox_impl randint randint4x rand rand4x randn randn4x uint_to_uniform_float"
     " pair_uniform_to_normal",
     "Hints and checks": "multiple_of max_contiguous max_constancy assume debug_barrier static_print static_assert"
     " device_print device_assert",
-    "Code of others": "inline_asm_elementwise extern_elementwise",
+    "Inline assembly and external functions": "inline_asm_elementwise extern_elementwise",
     "Loops": "range static_range condition",
     "Aggregates": "aggregate_replace constexpr_function",
     "Modules": "math extra libdevice target_info",
@@ -92,12 +92,12 @@ _TESTING = (
 def topics() -> list[Topic]:
     """All topics, in the order of the page."""
     return [
-        Topic("Around kernels", _below("tritium", _PACKAGE), (HOST,)),
+        Topic("Decorators, launches and modules", _below("tritium", _PACKAGE), (HOST,)),
         Topic("Options of `jit`", _below("jit", _JIT), (HOST,)),
         Topic("Options of `Config` and `autotune`", _below("Config", _CONFIG) + _below("autotune", _AUTOTUNE), (HOST,)),
-        Topic("A jitted function", _below("JITFunction", _FUNCTION), (HOST,)),
+        Topic("Attributes of a jitted function", _below("JITFunction", _FUNCTION), (HOST,)),
         Topic("Testing", _below("testing", _TESTING), (HOST,)),
-        Topic("Types by their names", _below("tl", "void str_to_ty"), (HOST,)),
+        Topic("Types from strings", _below("tl", "void str_to_ty"), (HOST,)),
         *(Topic(title, _below("tl", names)) for title, names in _LANGUAGE.items()),
         Topic("Methods of descriptors", _below("descriptor", _METHODS)),
         Topic("`tl.math`", _below("tl.math", _MATH)),
@@ -106,7 +106,7 @@ def topics() -> list[Topic]:
         Topic("`tl.extra.libdevice`", tuple(f"libdevice.{name}" for name in sorted(library_names("cuda")))),
         Topic("Statements and expressions", _below("ast", _SYNTAX)),
         Topic("Operators", _below("ast", _OPERATORS) + _below("ast", _COMPARISONS)),
-        Topic("Functions of Python", _below("builtins", _BUILTINS)),
+        Topic("Python built-ins", _below("builtins", _BUILTINS)),
     ]
 
 

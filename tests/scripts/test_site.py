@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from scripts.site.__main__ import configuration
 from scripts.site.links import broken_links
 from scripts.site.sources import DOCS, FORMER, ROOT, _outside_code, _Site, navigation, prepare
 
@@ -50,3 +51,10 @@ def test_broken_links_and_anchors_are_found(tmp_path: Path) -> None:
     (tmp_path / "a" / "index.html").write_text('<h1 id="top">A</h1><a href="../b/">b</a><a href="#top">t</a>')
     (tmp_path / "index.html").write_text('<a href="a/#top">ok</a><a href="a/#gone">no</a><a href="c.html">no</a>')
     assert broken_links(tmp_path) == ["a/index.html: ../b/", "index.html: a/#gone", "index.html: c.html"]
+
+
+def test_navigation_has_the_pages_of_passes_dialects_and_the_api() -> None:
+    text = configuration()
+    for page in ("passes/async-dots.md", "dialects/tt.md", "api/tritium.language.md", "readme.md", "common-tasks.md"):
+        assert text.count(f'"{page}"') == 1
+    assert '{ "Passes" = ["passes/index.md", {' in text

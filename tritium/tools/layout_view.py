@@ -167,15 +167,16 @@ def svg(picture: Picture, title: str = "") -> str:
         at_y += rows * high + 24
         width = max(width, left + columns * wide + 10)
     style = (
-        "rect{stroke:#fff}text{font-family:monospace;font-size:11px;fill:#222}"
+        "rect{stroke:#fff}.b{fill:#fff}text{font-family:monospace;font-size:11px;fill:#222}"
         ".c,.i{text-anchor:middle}.i{fill:#888}.t{font-weight:bold}"
+        "@media(prefers-color-scheme:dark){rect{stroke:#0d1117}.b{fill:#0d1117}text{fill:#ddd}.c{fill:#222}.i{fill:#888}}"
     )
     head = f'<text x="{left}" y="16" class="t">{escape(title)}</text>'
     head += f'<text x="{left}" y="32">{escape(picture.summary())}</text>'
     body = "\n".join(parts)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{at_y}" viewBox="0 0 {width} {at_y}">\n'
-        f'<style>{style}</style>\n<rect width="100%" height="100%" fill="#fff"/>\n{head}\n{body}\n</svg>\n'
+        f'<style>{style}</style>\n<rect width="100%" height="100%" class="b"/>\n{head}\n{body}\n</svg>\n'
     )
 
 
