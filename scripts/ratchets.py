@@ -149,7 +149,10 @@ _TERMS = re.compile(
     r"threads wait for each other|gives? back|has its own|turns of|lanes exchange)\b",
     re.IGNORECASE,
 )
-_STANDARD = re.compile(r"itertools\.product|cartesian product|(inner|outer|tensor|kronecker) products?", re.IGNORECASE)
+_STANDARD = re.compile(
+    r"itertools\.product|cartesian product|(inner|outer|tensor|kronecker|matrix) products?|streaming multiprocessors?",
+    re.IGNORECASE,
+)
 
 
 def _identifiers(module: Module) -> Iterator[tuple[int, str]]:

@@ -80,7 +80,7 @@ def is_specialized(made: Any) -> bool:
 @pytest.mark.parametrize("warps", [4, 8])
 @pytest.mark.parametrize("stages", [2, 3])
 @pytest.mark.share(4)
-def test_products(shape, warps, stages, tmp_path):
+def test_dots(shape, warps, stages, tmp_path):
     m, n, block = shape
     if m < 16 * warps:
         pytest.skip("rows for fewer warps")
@@ -99,7 +99,7 @@ def test_products(shape, warps, stages, tmp_path):
 @pytest.mark.parametrize("flatten", [False, True])
 @pytest.mark.parametrize("programs", [1, 3])
 @pytest.mark.share(2)
-def test_persistent_products(flatten, programs, tmp_path):
+def test_persistent_dots(flatten, programs, tmp_path):
     m, n, block = 128, 128, 64
     kernel = kernel_from(PERSISTENT, tmp_path)
     for rows, columns, depth in [(256, 128, 64), (200, 264, 200), (512, 256, 320), (128, 256, 0)]:

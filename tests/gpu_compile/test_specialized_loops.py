@@ -44,7 +44,7 @@ def registers(gpu: Gpu) -> list[str]:
     ],
     ids=str,
 )
-def test_products(shape, warps, stages, given, tmp_path):
+def test_dots(shape, warps, stages, given, tmp_path):
     m, n, k = shape
     tiles = {"a": (m, k), "b": (n, k), "c": (m, n)}
     gpu = made(PRODUCT, tmp_path, tiles, {"M": m, "N": n, "BLOCK": k}, num_warps=warps, num_stages=stages)
@@ -53,7 +53,7 @@ def test_products(shape, warps, stages, given, tmp_path):
 
 
 @pytest.mark.parametrize("shape", [(128, 256, 64), (256, 128, 64), (128, 128, 64)], ids=str)
-def test_persistent_products(shape, tmp_path):
+def test_persistent_dots(shape, tmp_path):
     m, n, k = shape
     tiles = {"a": (m, k), "b": (n, k), "c": (m, n)}
     constants = {"M": m, "N": n, "BLOCK": k, "FLATTEN": 1}

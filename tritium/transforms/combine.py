@@ -1,7 +1,8 @@
 """combine: Combine operations of the tt dialect across patterns that change how a result is computed.
 
 Canonicalization leaves these alone. Adding to a dot with a zero accumulator makes the addend its accumulator, and a sum
-over a product of broadcasts becomes a dot. The first changes the order in which floats are added, as it does in Triton.
+over a multiplication of broadcasts becomes a dot. The first changes the order in which floats are added, as it does in
+Triton.
 """
 
 from __future__ import annotations

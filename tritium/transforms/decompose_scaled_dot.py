@@ -4,7 +4,7 @@
                                                              %y = %b as f32 * %t
                                                              %d = tt.dot %x, %y, %c, inputPrecision = ieee
 
-For targets without instructions for such formats. All elements fit into fp32, and so do their products with scales,
+For targets without instructions for such formats. All elements fit into fp32, and so do elements times scales,
 which are powers of two or fp8: nothing is rounded before the sum.
 
 With `tensor_cores`, the operands have types that those support, where nothing is lost: an element times its scale has
@@ -18,8 +18,9 @@ that has too few bits.
 
     %h = the bf16 next below %a in size;  %l = %a - %h;  %0 = tt.dot %l, %y, %c;  %d = tt.dot %h, %y, %0
 
-Both parts of a nonzero value are nonzero and have its sign, so their products with infinity are the infinity that the
-whole's is; a rounded split would give NaN next to a part of 0. And no part's product overflows before the whole's does.
+Both parts of a nonzero value are nonzero and have its sign, so that either, multiplied by infinity, gives the infinity
+that the whole gives; a rounded split would give NaN next to a part of 0. And no multiplication of a part overflows
+before that of the whole.
 Infinity is split into the largest bf16 and infinity. Bits of scaled values below 2^-133, the smallest bf16, are rounded
 to a multiple of it.
 
