@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tritium.dialects.ttg_layouts import AmdMfma, AmdWmma, DotOperand, Mma
+from tritium.dialects.ttg_layouts import AmdMfma, AmdWmma, Blocked, DotOperand, Mma
 from tritium.dialects.ttg_maps import linear_layout
-from tritium.dialects.ttg_operands import swizzled_for
+from tritium.dialects.ttg_memory import AmdRotatingShared
+from tritium.dialects.ttg_operands import buffer_for, swizzled_for
 from tritium.layout.buffer_access import plan_buffer_access
 
 
@@ -59,3 +60,16 @@ def test_swizzle_is_that_of_triton(parent: Mma, width: int, bits: int, k: int, e
     """Triton 3.9's for operand 0 with K contiguous."""
     shared = swizzled_for(DotOperand(0, parent, width), (128, k), (1, 0), bits)
     assert (shared.vec, shared.perPhase, shared.maxPhase) == expected
+
+
+@pytest.mark.parametrize(("parent", "width", "rows"), [(mfma(32, 8), 4, 4), (mfma(16, 16), 4, 4), (WMMA, 16, 8)])
+def test_transposed_operand_is_written_and_read_without_bank_conflicts(parent: Mma, width: int, rows: int) -> None:
+    """Of a load of eight columns of several rows per thread, as amd-in-thread-transpose gives it."""
+    lanes = (4, 16) if isinstance(parent, AmdMfma) else (2, 16)
+    loaded = Blocked((rows, 8), lanes, (4, 1), (1, 0))
+    operand, shape = DotOperand(1, parent, width), (64, 128)
+    shared = buffer_for(operand, loaded, shape, 16)
+    assert isinstance(shared, AmdRotatingShared) and shared.order == (0, 1)
+    for layout, elements in ((loaded, rows), (operand, min(width, 8))):
+        access = plan_buffer_access(linear_layout(layout, shape), linear_layout(shared, shape), 16, False, ())
+        assert (access.width, access.conflicts) == (elements, 0)

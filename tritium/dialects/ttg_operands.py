@@ -14,9 +14,10 @@ from typing import Any
 from ..layout.bases import order_of_bases, per_block
 from .ttg_layouts import AmdMfma, AmdWmma, Distributed, DotOperand, NvidiaMma
 from .ttg_maps import linear_layout
-from .ttg_memory import MemDescType, NvmmaShared, SwizzledShared
+from .ttg_memory import AmdRotatingShared, MemDescType, NvmmaShared, SwizzledShared
 
 __all__ = [
+    "buffer_for",
     "cluster_bases",
     "memory_order",
     "nvmma_for",
@@ -41,6 +42,33 @@ def operand_layout(operand: int, parent: Distributed, bits: int) -> DotOperand:
     the dot, the width in memory results in fewer and wider accesses. (amd-accelerate-matmul chooses its own `kWidth`.)
     """
     return DotOperand(operand, parent, max(32 // bits, 1) if isinstance(parent, NvidiaMma) else 0)
+
+
+def buffer_for(
+    operand: DotOperand,
+    layout: Distributed,
+    shape: Sequence[int],
+    bits: int,
+    blocks: tuple[tuple[int, ...], ...] = (),
+) -> SwizzledShared | AmdRotatingShared:
+    """The buffer for a tensor with the layout `layout` that `operand` is read from.
+
+    In the order of a thread's registers; but where the operand of an AMD GPU has several adjacent elements along K in a
+    thread (`amd-in-thread-transpose`), K is contiguous. Lanes then write rows that are several rows apart, which the
+    swizzle has to rotate for other banks.
+    """
+    order = memory_order(layout, shape)
+    k = len(order) - 1 if operand.opIdx == 0 else len(order) - 2
+    if not isinstance(operand.parent, (AmdMfma, AmdWmma)) or order[0] == k or not _has_neighbors(layout, shape, k):
+        return swizzled_for(operand, shape, order, bits, blocks)
+    found = swizzled_for(operand, shape, (k, *(d for d in order if d != k)), bits, blocks)
+    return AmdRotatingShared(found.vec, found.perPhase, found.maxPhase, found.order, blocks)
+
+
+def _has_neighbors(layout: Distributed, shape: Sequence[int], dim: int) -> bool:
+    """Whether each thread holds two adjacent elements along a dimension."""
+    step = tuple(int(d == dim) for d in range(len(shape)))
+    return step in map(tuple, linear_layout(layout, tuple(shape)).bases["register"])
 
 
 def swizzled_for(

@@ -130,7 +130,7 @@ def test_matmul_by_matrix_instructions(arch: str, ty: str, precision: str, instr
     ("blocks", "options"),
     [((16, 64, 64), {}), ((32, 32, 64), {"matrix_instr_nonkdim": 16, "kpack": 2}), ((64, 32, 16), {"num_stages": 3})],
 )
-def test_matmul_of_other_shapes_and_options(arch: str, blocks: tuple[int, int, int], options: dict[str, int]) -> None:
+def test_matmul_of_other_shapes_and_options(arch: str, blocks: tuple[int, int, int], options: dict[str, Any]) -> None:
     kernel = compiled(arch, "fp16", blocks, transposed=True, num_warps=2, **options)
     assert "v_mfma" in kernel.asm["amdgcn"] or "v_wmma" in kernel.asm["amdgcn"]
     check(kernel, "fp16", (48, 64, 112), blocks, transposed=True)

@@ -56,6 +56,8 @@ ORDER = [
     ("remove-layout-conversions", "amd-accelerate-matmul", "it inspects the operands of dots"),
     ("optimize-thread-locality", "amd-accelerate-matmul", "it skips reductions of dot results"),
     ("amd-accelerate-matmul", "optimize-dot-operands", "it chooses the layouts of operands"),
+    ("amd-accelerate-matmul", "amd-in-thread-transpose", "it chooses the layouts of operands"),
+    ("amd-in-thread-transpose", "amd-pipeline", "buffers follow the layouts of loads"),
     ("amd-accelerate-matmul", "amd-optimize-epilogue", "it removes conversions of dot results"),
     ("fuse-nested-loops", "licm", "operations of the outer loop may be invariant in the fused one"),
     ("remove-layout-conversions", "reduce-data-duplication", "it expands conversions that can no longer be removed"),
@@ -69,8 +71,7 @@ ORDER = [
 ]
 
 LATER = {
-    "in-thread-transpose": "after reduce-data-duplication: transposes operands in registers before they enter LDS",
-    "block-pingpong": "after in-thread-transpose: alternates memory and MFMA phases of two waves of a SIMD",
+    "block-pingpong": "after reduce-data-duplication: alternates memory and MFMA phases of two waves of a SIMD",
     "canonicalize-pointers": "before convert-to-buffer-ops: splits pointers into a scalar base and offsets",
     "convert-to-buffer-ops": "near the end: bounds-checked buffer accesses for tensors below 2 GB",
 }
@@ -95,6 +96,7 @@ def amd_ttgir_pipeline(options: HIPOptions) -> list[Pass]:
             {"matrix_instruction_size": options.matrix_instr_nonkdim, "k_pack": options.kpack},
             when=has_any("tt.dot"),
         ),
+        _layout("amd-in-thread-transpose", "Load operands so that LDS can have K contiguous", when=has_any("tt.dot")),
         _layout("remove-layout-conversions", "Keep dot results in the layouts of matrix instructions"),
         _layout("amd-optimize-epilogue", "Store dot results without a conversion through LDS", when=has_any("tt.dot")),
         _mma("optimize-dot-operands", "Fold transposes into local_load"),

@@ -25,6 +25,7 @@ SPELLINGS = [
     Spelling("amd-accelerate-matmul", "TritonAMDGPUAccelerateMatmul", ("tritonamdgpu-accelerate-matmul",)),
     Spelling("amd-optimize-epilogue", "TritonAMDGPUOptimizeEpilogue", ("tritonamdgpu-optimize-epilogue",)),
     Spelling("amd-pipeline", "TritonAMDGPUPipeline", ("tritonamdgpu-pipeline",)),
+    Spelling("amd-in-thread-transpose", "TritonAMDGPUInThreadTranspose", ("tritonamdgpu-in-thread-transpose",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(
         "allocate-global-scratch",

@@ -17,7 +17,7 @@ from ....dialects import ttg
 from ....dialects.ttg_layouts import DotOperand
 from ....dialects.ttg_maps import map_or_none
 from ....dialects.ttg_memory import MemDescType, SharedMemorySpace
-from ....dialects.ttg_operands import cluster_bases, memory_order, swizzled_for
+from ....dialects.ttg_operands import buffer_for, cluster_bases
 from ....ir import Builder, Operation, count, functions_of, may_change, pass_on
 from ...layout_flow import layout_of
 from ..layout.cost import stays_in_cta, stays_in_warp
@@ -50,8 +50,7 @@ def _expand(conversion: Any) -> None:
     """Replace a conversion by a buffer and a read of it."""
     ty, operand = conversion.src.type, layout_of(conversion.result)
     layout = ty.encoding
-    order = memory_order(layout, ty.shape)
-    shared = swizzled_for(operand, ty.shape, order, ty.element.width, cluster_bases(layout, ty.shape))
+    shared = buffer_for(operand, layout, ty.shape, ty.element.width, cluster_bases(layout, ty.shape))
     b = Builder(conversion.parent, conversion, conversion.loc)
     memory = MemDescType(ty.shape, ty.element, shared, SharedMemorySpace())
     buffer = b.add(ttg.LocalAlloc(conversion.src, result=memory))

@@ -29,13 +29,13 @@ dots are peeled.
 from __future__ import annotations
 
 from ....dialects import ttg
-from ....dialects.ttg_memory import SwizzledShared
+from ....dialects.ttg_memory import AmdRotatingShared, SwizzledShared
 from ....ir import CountedLoop, Operation, PlainLoad, TensorType, count, functions_of, may_change, pass_on
 from ....support.dataclasses import dataclass
 from ..loops import body_of, loops_of, top_level_users
 from ..memory.memdesc import read_buffer, single_buffer
 from .async_copy import Ring, add_counters
-from .buffers import allocate, constant_i32, operand_swizzle
+from .buffers import Swizzled, allocate, constant_i32, operand_swizzle
 from .expander import expand
 from .schedule import MAX_STAGE, Cluster, Place, Schedule, drop_attributes
 from .staged_builder import StagedBuilder, first_use
@@ -61,7 +61,7 @@ class _StagedLoad:
     """A load whose result goes through one of `copies` buffers of LDS with this layout."""
 
     op: Operation
-    layout: SwizzledShared
+    layout: Swizzled
     copies: int
 
 
@@ -105,7 +105,7 @@ def _staged(loop: CountedLoop, op: Operation, schedule: Schedule) -> _StagedLoad
         return None
     allocated = [user for user in result.users if isinstance(user, ttg.LocalAlloc)]
     layout = getattr(allocated[0].result.type, "encoding", None) if allocated else operand_swizzle(result)[0]
-    if not isinstance(layout, SwizzledShared):
+    if not isinstance(layout, (SwizzledShared, AmdRotatingShared)):
         return None
     return _StagedLoad(op, layout, _distance(loop, op, schedule))
 

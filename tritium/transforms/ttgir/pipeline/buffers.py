@@ -17,8 +17,8 @@ from ....dialects.constraints import bit_width
 from ....dialects.tt_types import PointerType
 from ....dialects.ttg_layouts import DotOperand, Linear
 from ....dialects.ttg_maps import linear_layout_of, map_or_none
-from ....dialects.ttg_memory import MemDescType, SharedMemorySpace, SwizzledShared
-from ....dialects.ttg_operands import cluster_bases, memory_order, swizzled_for, swizzled_tile
+from ....dialects.ttg_memory import AmdRotatingShared, MemDescType, SharedMemorySpace, SwizzledShared
+from ....dialects.ttg_operands import buffer_for, cluster_bases, memory_order, swizzled_for, swizzled_tile
 from ....ir import (
     Builder,
     CountedLoop,
@@ -39,6 +39,7 @@ from ..tma.copies import buffer_type
 
 __all__ = [
     "ASYNC_BYTES",
+    "Swizzled",
     "allocate",
     "constant_i32",
     "copied_bytes",
@@ -49,6 +50,8 @@ __all__ = [
     "operand_swizzle",
     "shared_layout",
 ]
+
+Swizzled = SwizzledShared | AmdRotatingShared
 
 ASYNC_BYTES = 4
 """The minimum size of an asynchronous copy."""
@@ -76,12 +79,12 @@ def shared_layout(load: Any) -> Any:
     return layout or SwizzledShared(1, 1, 1, memory_order(ty.encoding, ty.shape), cluster_bases(ty.encoding, ty.shape))
 
 
-def operand_swizzle(value: Value) -> tuple[SwizzledShared | None, bool]:
+def operand_swizzle(value: Value) -> tuple[Swizzled | None, bool]:
     """The layout from which all users of a value can read it as dot operands; None where a user is no dot.
 
     The second result says whether two users want different ones.
     """
-    found: SwizzledShared | None = None
+    found: Swizzled | None = None
     for user in value.users:
         wanted, clash = _layout_requested_by(user, value)
         if wanted is None:
@@ -92,12 +95,12 @@ def operand_swizzle(value: Value) -> tuple[SwizzledShared | None, bool]:
     return found, False
 
 
-def _layout_requested_by(user: Any, value: Any) -> tuple[SwizzledShared | None, bool]:
+def _layout_requested_by(user: Any, value: Any) -> tuple[Swizzled | None, bool]:
     if len(user.results) != 1:
         return None, False
     result = user.results[0].type
     if isinstance(result, MemDescType):
-        if not isinstance(result.encoding, SwizzledShared):
+        if not isinstance(result.encoding, (SwizzledShared, AmdRotatingShared)):
             return None, False
         inner, clash = operand_swizzle(user.results[0])
         is_used = bool(user.results[0].users)
@@ -107,17 +110,18 @@ def _layout_requested_by(user: Any, value: Any) -> tuple[SwizzledShared | None, 
     return _swizzle_for(result, value.type), False
 
 
-def _swizzle_for(result: TensorType, source: Any) -> SwizzledShared | None:
+def _swizzle_for(result: TensorType, source: Any) -> Swizzled | None:
     layout: Any = result.encoding
     bits = bit_width(source.element)
     if isinstance(layout, DotOperand):
-        is_buffer = isinstance(source, MemDescType)
-        order = source.encoding.order if is_buffer else memory_order(source.encoding, source.shape)
-        return swizzled_for(layout, source.shape, order, bits, cluster_bases(layout, result.shape))
+        blocks = cluster_bases(layout, result.shape)
+        if isinstance(source, MemDescType):
+            return swizzled_for(layout, source.shape, source.encoding.order, bits, blocks)
+        return buffer_for(layout, source.encoding, source.shape, bits, blocks)
     return _like_operand(result, source) if isinstance(layout, Linear) else None
 
 
-def _like_operand(result: TensorType, source: Any) -> SwizzledShared | None:
+def _like_operand(result: TensorType, source: Any) -> Swizzled | None:
     """The buffer layout for a register layout that consists of tiles of 8 rows of 4 `width` elements, like dot
     operands.
 
