@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialects import builtin
+from ...dialects import builtin, tt
 from ...dialects.ttg_context import NUM_CTAS, NUM_WARPS, TARGET, THREADS_PER_WARP
 from ...ir import IntegerAttr, StringAttr, i32
 from ..callee import SourceFunction
@@ -20,6 +20,17 @@ class GluonUnit(Unit):
     """State shared by the visitors of all functions of one module in Gluon."""
 
     typing_rules = GluonSemantic
+    semantic: GluonSemantic
+
+    def surroundings(self) -> str:
+        """The partition of a call: its number of warps, which the layouts in the function must fit."""
+        return "" if self.semantic.warps is None else f"_NW{self.semantic.warps}"
+
+    def insert_function(self, func: tt.Func, position: int) -> None:
+        """Insert a function into the module; one that partitions call says for how many warps it is."""
+        if self.semantic.warps is not None:
+            func.attributes[NUM_WARPS] = IntegerAttr(self.semantic.warps, i32)
+        super().insert_function(func, position)
 
 
 def gluon_to_ttgir(

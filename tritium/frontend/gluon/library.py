@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from ...dialects import ttng
 from ..constexpr import constexpr, unwrap
 from ..language.builtin import builtin, check_dtype, flag, shape_of
 from ..tensor import tensor
@@ -16,6 +17,7 @@ __all__ = [
     "allocate_shared_memory",
     "arange",
     "barrier",
+    "cluster_barrier",
     "convert_layout",
     "dot_fma",
     "full",
@@ -185,9 +187,15 @@ def num_ctas(_semantic: Semantics = None) -> constexpr:
 def barrier(*, cluster: object = False, _semantic: Semantics = None) -> None:
     """A barrier of all threads of a CTA; with `cluster`, of all CTAs of the cluster."""
     if flag(cluster) and _semantic.num_ctas() > 1:
-        _semantic.cluster_barrier()
+        _semantic.builder.insert(ttng.ClusterBarrier())
     else:
         _semantic.barrier()
+
+
+@builtin
+def cluster_barrier(relaxed: object = False, _semantic: Semantics = None) -> None:
+    """A barrier of all CTAs of the cluster; `relaxed`: without ordering memory."""
+    _semantic.builder.insert(ttng.ClusterBarrier(flag(relaxed)))
 
 
 # -- methods of buffers -------------------------------------------------------------------------------------------

@@ -73,12 +73,16 @@ class Unit:
         unit.frames, unit.callers = list(self.frames), list(self.callers)
         return unit
 
+    def surroundings(self) -> str:
+        """The code around a call that its function is compiled for, as it ends the function's symbol; "" for none."""
+        return ""
+
     # -- calls ------------------------------------------------------------------------------------------------
 
     def call(self, visitor: Visitor, callee: SourceFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Emit a call at the insertion point; the function is compiled on its first call with such arguments."""
         bound = bind_arguments(callee, args, kwargs)
-        key = (id(callee), *map(static_key, bound.values()))
+        key = (id(callee), self.surroundings(), *map(static_key, bound.values()))
         compiled = self.functions.get(key)
         if compiled is None:
             calls = (*self.callers, visitor.callee)
@@ -169,7 +173,7 @@ class Unit:
     def _symbol(self, callee: SourceFunction, bound: dict[str, Any]) -> str:
         """Triton's readable name, made unique: function, then its argument types and constants."""
         text = "_".join(type_of(value).mangle() for value in bound.values()).replace("'", "_sq_")
-        stem = symbol = f"{callee.fn_name}__{_NOT_IN_SYMBOLS.sub('_', text)}"[:MAX_NAME]
+        stem = symbol = f"{callee.fn_name}__{_NOT_IN_SYMBOLS.sub('_', text)}"[:MAX_NAME] + self.surroundings()
         count = 0
         while symbol in self.symbols:
             count += 1

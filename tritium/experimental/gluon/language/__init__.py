@@ -19,6 +19,7 @@ from ....frontend.gluon.layouts import (
     SwizzledSharedLayout,
 )
 from ....frontend.gluon.library import *
+from ....frontend.gluon.partitions import warp_specialize
 from ....frontend.gluon.shared_memory import shared_memory_descriptor
 from ....frontend.gluon.types import distributed_type, shared_memory_descriptor_type
 from ....language import (
@@ -116,3 +117,4 @@ from ....language import (
     where,
     xor_sum,
 )
+from . import nvidia

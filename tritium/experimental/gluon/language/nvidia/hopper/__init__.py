@@ -1,0 +1,24 @@
+"""Since Hopper: `wgmma`, proxies, clusters."""
+
+from ......frontend.gluon.mma import (
+    fence_async_shared,
+    mma_v2,
+    warpgroup_mma,
+    warpgroup_mma_accumulator,
+    warpgroup_mma_init,
+    warpgroup_mma_wait,
+)
+from ..ampere import async_copy
+from . import cluster, mbarrier
+
+__all__ = [
+    "async_copy",
+    "cluster",
+    "fence_async_shared",
+    "mbarrier",
+    "mma_v2",
+    "warpgroup_mma",
+    "warpgroup_mma_accumulator",
+    "warpgroup_mma_init",
+    "warpgroup_mma_wait",
+]
