@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ import pytest
 
 import tritium
 import tritium.language as tl
+from tests.transforms.ttgir.test_kernels import FOLDER, LAUNCHES, outcome
 from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.emulator.amdgcn import launch
+from tritium.ir import parse_module
 
 
 @tritium.jit
@@ -134,3 +137,18 @@ def test_matmul_of_other_shapes_and_options(arch: str, blocks: tuple[int, int, i
     kernel = compiled(arch, "fp16", blocks, transposed=True, num_warps=2, **options)
     assert "v_mfma" in kernel.asm["amdgcn"] or "v_wmma" in kernel.asm["amdgcn"]
     check(kernel, "fp16", (48, 64, 112), blocks, transposed=True)
+
+
+def test_chained_dots_of_attention(tmp_path: Path) -> None:
+    """The result of the first dot becomes an operand of the second; the text's descriptors become pointers."""
+    name = "attention.attention_forward.forward-causal"
+    text = (FOLDER / f"{name}.sm90.ttir.mlir").read_text()
+    want = outcome(parse_module(text), name)
+    path = tmp_path / "attention.ttir"
+    path.write_text(text)
+    kernel = compile(str(path), target=GPUTarget("hip", "gfx942", 64))
+    grid, arguments = LAUNCHES[name]()
+    launch(kernel.asm["amdgcn"], grid, arguments, shared_bytes=kernel.metadata.shared)
+    assert kernel.metadata.scratch == 0
+    for a, b in zip(want, (a for a in arguments if isinstance(a, np.ndarray))):
+        np.testing.assert_allclose(a.astype(np.float64), b.astype(np.float64), rtol=2e-3, atol=2e-3)

@@ -128,6 +128,11 @@ def ttgir_pipeline(options: HIPOptions) -> list[Pass]:
     machine = ConvertOptions(f"hip:{target.arch}", options.num_warps, target.warp_size, options.num_ctas)
     return [
         _general(
+            "rewrite-tensor-descriptor-to-pointer",
+            "descriptors of texts that start at ttir",
+            when=has_any("tt.make_tensor_descriptor", argument="!tt.tensordesc<"),
+        ),
+        _general(
             "decompose-scaled-dot",
             "no later pass supports scaled dots yet",
             {"tensor_cores": True},
