@@ -107,25 +107,25 @@ def show_comparisons(found: list[Comparison], most: int) -> int:
 
 
 def rejections(outcomes: list[Outcome]) -> str:
-    """How many programs are refused where they say."""
+    """The number of programs rejected at the line that they announce."""
     by = Counter(o.reason for o in outcomes if o.status == REJECTED)
-    return f"Of the {sum(by.values())} programs rejected as announced, {by['at the announced line']} are at that very line."
+    return f"Of the {sum(by.values())} programs rejected as announced, {by['at the announced line']} are rejected at that line."
 
 
 def short_reasons(outcomes: list[Outcome]) -> str:
-    """A Markdown table of why programs fail, unknown operations and types by their dialect."""
+    """A Markdown table of the causes of failures, unknown operations and types by dialect."""
     kinds: dict[str, list[Outcome]] = defaultdict(list)
     for o in outcomes:
         if o.fine:
             continue
         unknown = re.match(r"unknown operation (\w+)\.|the type '!(\w+)\.", o.reason)
         reason = o.status if o.status == ACCEPTED else f"{o.status}: {o.reason}"
-        kinds[f"names the dialect {unknown[1] or unknown[2]} beyond what is here" if unknown else reason].append(o)
+        kinds[f"unknown operation or type of the dialect {unknown[1] or unknown[2]}" if unknown else reason].append(o)
     rows = [
         f"| {what.replace('|', chr(92) + '|')} | {len(found)} | {', '.join(o.program.name for o in found[:3])}{', …' * (len(found) > 3)} |"
         for what, found in sorted(kinds.items(), key=lambda item: -len(item[1]))
     ]
-    return "\n".join(["| why the others fail | programs | which |", "|---|---:|---|", *rows]) if rows else ""
+    return "\n".join(["| cause of failure | programs | examples |", "|---|---:|---|", *rows]) if rows else ""
 
 
 def put_on_page(page: Path, mark: str, text: str) -> None:
