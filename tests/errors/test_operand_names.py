@@ -164,6 +164,42 @@ CASES = {
         hint="write memory by `tl.store(p + (n + 1), 2.0)`",
         fixes=("p[n + 1] = 2.0",),
     ),
+    "bounds_of_a_loop": Case(
+        "for i in range(0, n / 2):\n    tl.store(p + i, 1.0)",
+        at="n / 2",
+        message="must all be ints, are (int32, fp32, int32): `n / 2` has type fp32",
+        fixes=("n / 2",),
+    ),
+    "constant_bound_of_a_loop": Case(
+        "for i in range(4.0):\n    tl.store(p + i, 1.0)",
+        at="4.0",
+        message="`4.0` has type fp32",
+        hint="use an integer",
+    ),
+    "shift_of_a_float": Case(
+        "y = 1.5 << n",
+        at="1.5 << n",
+        message="invalid operands of type fp32 and fp32: `1.5` is a float",
+        hint="bitwise operators take integers",
+    ),
+    "default_without_a_mask": Case(
+        f"{ROWS}v = tl.load(p + offs, other=0.0)",
+        at="0.0)",
+        message="`other` cannot be provided without `mask`",
+        hint="it is loaded where a mask is false",
+    ),
+    "run_time_value_for_a_constant": Case(
+        "v = tl.program_id(axis=n)",
+        at="tl.program_id",
+        message="program_id axis must be 0, 1, or 2 but got a run-time value of type int32",
+    ),
+    "descriptor_of_other_blocks": Case(
+        "d = tl.make_tensor_descriptor(p, [n, n], [n, 1], [8, 32])\ntile = tl.zeros((8, 64), tl.float32)\n"
+        "d.store([0, 0], tile)",
+        at="tile)",
+        message="through a descriptor of blocks [8, 32]: `d` has block shape [8, 32], the value `tile` has shape [8, 64]",
+        notes={"d = tl": "d has block shape [8, 32]", "tile = tl": "tile has shape [8, 64]"},
+    ),
     "error_in_the_library": Case(
         "x = tl.arange(0, 64)\ny = tl.clamp(x.to(tl.float32), tl.zeros((32,), tl.float32), 1.0)",
         at="tl.clamp",

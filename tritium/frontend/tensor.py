@@ -16,7 +16,7 @@ from .constexpr import constexpr
 from .scalar_types import BaseType
 from .tuples import tuple as tl_tuple
 
-__all__ = ["tensor", "tensor_descriptor", "tensor_descriptor_base"]
+__all__ = ["tensor", "tensor_descriptor", "tensor_descriptor_base", "value_text"]
 
 _SCALAR_SHAPE = tl_tuple([])
 
@@ -77,6 +77,12 @@ class tensor:
 
     def __bool__(self) -> bool:
         raise TypeError("the truth of a run-time value is not known while compiling")
+
+
+def value_text(x: object) -> str:
+    """A value where another was expected, in error messages: a run-time value by its type, a constant as written."""
+    x = x.value if isinstance(x, constexpr) else x
+    return f"a run-time value of type {x.type}" if isinstance(x, tensor) else repr(x)
 
 
 class tensor_descriptor:

@@ -14,7 +14,7 @@ from ..callee import SourceFunction, python_calls
 from ..constexpr import unwrap
 from ..dtypes import dtype
 from ..errors import LanguageError
-from ..tensor import tensor
+from ..tensor import tensor, value_text
 from ..tuples import tuple as tl_tuple
 
 __all__ = [
@@ -106,20 +106,16 @@ def static_int(value: Any, what: str) -> int:
         if isinstance(value, float) and value.is_integer():
             return int(value)
         raise LanguageError(
-            f"TypeError: {what} must be an integer known at compile time, got {_kind(value)}",
+            f"TypeError: {what} must be an integer known at compile time, got {value_text(value)}",
             "use a literal or a tl.constexpr parameter",
         )
     return value
 
 
-def _kind(value: Any) -> str:
-    return f"a run-time value of type {value.type}" if value.__class__ is tensor else repr(value)
-
-
 def flag(value: Any) -> bool:
     """A boolean option known at compile time; strings are an error."""
     if isinstance(unwrap(value), str):
-        raise LanguageError(f"TypeError: an option must be True or False, got {unwrap(value)!r}")
+        raise LanguageError(f"TypeError: an option must be True or False, got {value_text(value)}")
     return truth(value)
 
 
@@ -135,7 +131,7 @@ def text(value: Any, what: str) -> str:
     """A compile-time string."""
     value = unwrap(value)
     if not isinstance(value, str):
-        raise LanguageError(f"TypeError: {what} must be a string known at compile time, got {_kind(value)}")
+        raise LanguageError(f"TypeError: {what} must be a string known at compile time, got {value_text(value)}")
     return value
 
 
@@ -162,7 +158,9 @@ def check_dtype(ty: Any, what: str = "dtype") -> dtype:
     """A dtype, constexpr or not. Raises LanguageError naming `what` otherwise."""
     ty = unwrap(ty)
     if not isinstance(ty, dtype):
-        raise LanguageError(f"TypeError: {what} must be a dtype such as tl.float32, got {_kind(ty)}", _dtype_hint(ty))
+        raise LanguageError(
+            f"TypeError: {what} must be a dtype such as tl.float32, got {value_text(ty)}", _dtype_hint(ty)
+        )
     return ty
 
 

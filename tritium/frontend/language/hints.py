@@ -6,7 +6,7 @@ from typing import Any
 
 from ..constexpr import constexpr, unwrap
 from ..errors import LanguageError
-from ..tensor import tensor
+from ..tensor import tensor, value_text
 from ..tuples import tuple as tl_tuple
 from .builtin import builtin, check_dtype, flag, static_int, text, truth, unwrap_sequence
 
@@ -80,7 +80,7 @@ def device_print(prefix: Any, *args: Any, hex: Any = False, _semantic: Any = Non
     if not isinstance(prefix, str):
         if prefix.__class__ is tensor or args:
             raise LanguageError(
-                f"TypeError: the first argument of tl.device_print must be a string, got {prefix!r}",
+                f"TypeError: the first argument of tl.device_print must be a string, got {value_text(prefix)}",
                 'write tl.device_print("x", x)',
             )
         prefix = str(prefix)

@@ -10,7 +10,7 @@ from ...dialects.arith import CmpFPredicate, CmpIPredicate
 from ..constexpr import constexpr, unwrap
 from ..dtypes import float16, float32, int1, int64
 from ..tensor import tensor
-from .errors import type_error, value_error
+from .errors import OperandError, type_error, value_error
 from .promotion import binary_operands, scalar_constant, to_tensor
 
 if TYPE_CHECKING:
@@ -235,10 +235,21 @@ def clamp(
 # -- bits ---------------------------------------------------------------------------------------------------------
 
 
+def _is_integer(x: Operand) -> bool:
+    return x.dtype.is_int() if isinstance(x, tensor) else not isinstance(unwrap(x), float)
+
+
+def _described(x: Operand) -> str:
+    return f"has type {x.type}" if isinstance(x, tensor) else f"is a {type(unwrap(x)).__name__}"
+
+
 def _bitwise(sem: SemanticContext, op: Any, lhs: Operand, rhs: Operand) -> tensor:
+    given = {"lhs": lhs, "rhs": rhs}
     lhs, rhs = binary_operands(sem, lhs, rhs)
     if not lhs.dtype.is_int():
-        raise type_error(f"invalid operands of type {lhs.dtype} and {rhs.dtype}", "bitwise operators take integers")
+        floats = {role: _described(x) for role, x in given.items() if not _is_integer(x)}
+        message = f"TypeError: invalid operands of type {lhs.dtype} and {rhs.dtype}"
+        raise OperandError(message, floats, "bitwise operators take integers")
     return tensor(sem.builder.add(op(lhs.handle, rhs.handle)), lhs.type)
 
 

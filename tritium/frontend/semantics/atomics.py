@@ -91,7 +91,8 @@ def _operands(sem: SemanticContext, ptr: tensor, val: Any, mask: Any, name: str)
     element = _check_pointer(ptr, f"atomic_{name}")
     small = element.primitive_bitwidth < 16 or element in (int16, uint16)
     if small or (element in (float16, bfloat16) and name != "add"):
-        raise value_error(f"atomic_{name} does not support {element}")
+        known = "32- and 64-bit types" + ", fp16 and bf16" * (name == "add")
+        raise value_error(f"atomic_{name} does not support {element}", f"it takes {known}")
     val = _converted(sem, val, element, f"atomic_{name}")
     mask = sem.scalar_constant(True, int1) if mask is None else boolean_mask(sem, mask)
     if ptr.type.is_block():

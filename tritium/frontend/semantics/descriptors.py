@@ -9,7 +9,7 @@ from ...dialects import tt
 from ..aggregate_types import tensor_descriptor_type, type_of
 from ..constexpr import unwrap
 from ..dtypes import bfloat16, block_type, float16, float32, int16, int32, int64, uint32, uint64
-from ..tensor import tensor, tensor_descriptor
+from ..tensor import tensor, tensor_descriptor, value_text
 from ..tuples import tuple as tl_tuple
 from .errors import OperandError, type_error, value_error
 from .memory import CACHE_LOAD, PADDING, cache_policy, choice, index_values
@@ -68,7 +68,8 @@ def make_tensor_descriptor(
         )
     if unwrap(strides[-1]).__class__ is tensor or unwrap(strides[-1]) != 1:
         raise value_error(
-            f"Tensor descriptor last dim must be 1 but got {strides[-1]}", "pass the constant 1 as the last stride"
+            f"Tensor descriptor last dim must be 1 but got {value_text(strides[-1])}",
+            "pass the constant 1 as the last stride",
         )
     padding = choice(PADDING, padding_option, "Padding option") or tt.PaddingOption.pad_zero
     if element.is_int() and padding is tt.PaddingOption.pad_nan:

@@ -10,7 +10,7 @@ from ...ir import UNIT, Attribute, DenseElementsAttr, TensorType, Value, i32
 from ...support.lazy import LazyModule
 from ..constexpr import unwrap
 from ..dtypes import dtype, float32, int32
-from ..tensor import tensor
+from ..tensor import tensor, value_text
 from .errors import type_error, value_error
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ __all__ = [
 def _axis(axis: Any, name: str) -> int:
     axis = unwrap(axis)
     if not isinstance(axis, int) or isinstance(axis, bool) or axis not in (0, 1, 2):
-        raise value_error(f"{name} axis must be 0, 1, or 2 but got {axis}")
+        raise value_error(f"{name} axis must be 0, 1, or 2 but got {value_text(axis)}")
     return axis
 
 
@@ -57,7 +57,7 @@ def hint(sem: SemanticContext, name: str, function: str, x: Any, values: Sequenc
     numbers = [unwrap(v) for v in values]
     for v in numbers:
         if not isinstance(v, int) or isinstance(v, bool):
-            raise type_error(f"values of {function} must be compile-time integers, got {v!r}")
+            raise type_error(f"values of {function} must be compile-time integers, got {value_text(v)}")
         if v < 1:
             raise value_error(f"values of {function} must be 1 or more, got {v}")
     if x.__class__ is not tensor:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...dialects import tt
 from ..constexpr import unwrap
 from ..dtypes import block_type, int1, int8, int32, int64, pointer_type
-from ..tensor import tensor
+from ..tensor import tensor, value_text
 from ..tuples import tuple as tl_tuple
 from .errors import OperandError, type_error, value_error
 
@@ -83,7 +83,12 @@ def load(
     if not ptr.dtype.is_ptr():
         raise _no_address("load", ptr)
     if mask is None and other is not None:
-        raise value_error("`other` cannot be provided without `mask`")
+        raise OperandError(
+            "ValueError: `other` cannot be provided without `mask`",
+            {"other": ""},
+            "it is loaded where a mask is false",
+            "other",
+        )
     if padding or _has_checks(boundary_check):
         raise value_error(
             "`padding_option` or `boundary_check` argument is not supported for loading a tensor of pointers or"
@@ -323,7 +328,7 @@ def index_values(sem: SemanticContext, values: Any, what: str, ty: Any = int32) 
             out.append(sem.cast(v, ty))
             continue
         if not isinstance(v, int) or isinstance(v, bool):
-            raise type_error(f"Expected an integer in {what}, got {v!r}")
+            raise type_error(f"Expected an integer in {what}, got {value_text(v)}")
         if not ty.get_int_min_value() <= v <= ty.get_int_max_value():
             raise value_error(f"{what} take {ty.int_bitwidth}-bit integers, got {v}")
         out.append(sem.scalar_constant(v, ty))

@@ -23,7 +23,7 @@ from ..dtypes import (
     int32,
     uint8,
 )
-from ..tensor import tensor
+from ..tensor import tensor, value_text
 from ..tuples import tuple as tl_tuple
 from .errors import OperandError, dtype_spelling, type_error, value_error
 from .memory import boolean_mask
@@ -204,7 +204,7 @@ def _imprecise(sem: SemanticContext, a: tensor, b: tensor, k: int, wanted: Any) 
         return (sem.max_num_imprecise_acc or None) if fp8 else None
     if not isinstance(wanted, int) or wanted < 0:
         raise value_error(
-            f"max_num_imprecise_acc must be an integer of 0 or more known at compile time, got {wanted!r}",
+            f"max_num_imprecise_acc must be an integer of 0 or more known at compile time, got {value_text(wanted)}",
             "32 is usual; 0 adds in fp32 after each instruction",
         )
     if fp8 and wanted > k:
@@ -284,7 +284,7 @@ def _check_inputs(inputs: Sequence[tensor], name: str) -> tuple[int, ...]:
 def _axis(axis: Any, rank: int, name: str) -> int:
     axis = unwrap(axis)
     if not isinstance(axis, int) or isinstance(axis, bool):
-        raise type_error(f"the axis of a {name} must be a compile-time integer, got {axis!r}")
+        raise type_error(f"the axis of a {name} must be a compile-time integer, got {value_text(axis)}")
     if not -rank <= axis < rank:
         raise value_error(f"{name} axis {axis} must be < inputs rank ({rank})")
     return axis + rank if axis < 0 else axis
@@ -333,7 +333,7 @@ def histogram(sem: SemanticContext, x: tensor, num_bins: Any, mask: Any = None) 
         raise type_error(f"histogram only supports 32-bit integer input, got {x.dtype}", "cast it: x.to(tl.int32)")
     num_bins = unwrap(num_bins)
     if not isinstance(num_bins, int) or num_bins < 1:
-        raise value_error(f"num_bins must be a positive number known at compile time, got {num_bins!r}")
+        raise value_error(f"num_bins must be a positive number known at compile time, got {value_text(num_bins)}")
     if mask is not None:
         mask = sem.broadcast_like(boolean_mask(sem, mask), x.type).handle
     ty = sem.block(int32, [num_bins])

@@ -55,7 +55,7 @@ def arange(sem: SemanticContext, start: Any, end: Any) -> tensor:
         raise value_error("arange must fit in int32")
     size = end - start
     if size <= 0:
-        raise value_error("arange's end argument must be greater than the start argument")
+        raise value_error(f"arange's end argument must be greater than the start argument: {start} to {end}")
     return sem.emit(tt.MakeRange(start, end), sem.block(int32, (size,)))
 
 

@@ -65,6 +65,9 @@ def _expressions(function: CompiledFunction, node: ast.AST) -> Mapping[str, ast.
         node = node.value
     if isinstance(node, ast.Subscript):
         return {"base": node.value, "index": node.slice}
+    if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and not node.iter.keywords:
+        bounds = node.iter.args
+        return dict(zip(("start", "end", "step"), bounds)) if len(bounds) > 1 else {"end": bounds[0]}
     if isinstance(node, ast.BinOp):
         return {"lhs": node.left, "rhs": node.right}
     if isinstance(node, ast.Compare) and len(node.comparators) == 1:

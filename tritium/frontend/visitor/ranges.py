@@ -9,8 +9,9 @@ from ...ir import UNIT, Attribute, IntegerAttr, i32
 from ...support.limits import MAX_STAGES
 from ..errors import LanguageError
 from ..language import core
+from ..semantics.errors import OperandError
 from .core import Visitor
-from .values import constexpr, tensor, type_text, unwrap
+from .values import constexpr, has_handles, tensor, type_text, unwrap
 
 __all__ = ["Bounds", "bind_counters", "bounds_of", "last_value", "loop_attributes"]
 
@@ -44,11 +45,16 @@ def bounds_of(visitor: Visitor, iterator: Any) -> Bounds:
         if constant < 0:
             down, step, lb, ub = True, constexpr(-constant), ub, lb
     lb, ub, step = (semantic.to_tensor(v) for v in (lb, ub, step))
-    for v in (lb, ub, step):
+    given = {"start": lb, "end": ub, "step": step}
+    for role, v in given.items():
         if not v.dtype.is_int() or v.type != v.dtype:
-            raise LanguageError(
+            constant = not has_handles(getattr(iterator, role))
+            cast = "use an integer" if constant else f"cast it: `{{{role}}}.to(tl.int32)`"
+            raise OperandError(
                 f"TypeError: For loop bounds and step must all be ints, are ({lb.type}, {ub.type}, {step.type})",
-                "cast them with .to(tl.int32)",
+                {role: f"has type {v.type}"},
+                "a loop runs over scalars" if v.type != v.dtype else cast,
+                role,
             )
     kind = semantic.integer_promote(semantic.integer_promote(lb.dtype, ub.dtype), step.dtype)
     return Bounds(semantic.cast(lb, kind), semantic.cast(ub, kind), semantic.cast(step, kind), down)
