@@ -18,7 +18,8 @@ from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.dropin import alias
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
-from tritium.support import OptionError, UnknownOptionError
+from tritium.runtime.errors import ConfigError
+from tritium.support import OptionError, TritiumError, UnknownOptionError
 from tritium.tools.compile_command import main
 from tritium.tools.request import Request
 
@@ -193,3 +194,33 @@ def test_options_of_the_command_line(option: str, message: str, capsys: pytest.C
     finally:
         alias.uninstall()  # the command answers `import triton` in files of kernels
     assert message in capsys.readouterr().err
+
+
+def test_a_config_that_is_no_dict() -> None:
+    with pytest.raises(ConfigError, match="Config takes a dict of meta-parameters, not 'BLOCK'"):
+        tritium.Config("BLOCK")  # type: ignore[arg-type]
+
+
+def test_a_kernel_in_the_place_of_a_source() -> None:
+    with pytest.raises(TritiumError, match=r"not JITFunction\nhint: wrap a kernel: tritium.ASTSource"):
+        tritium.compile(scaled_by_two)
+
+
+def test_a_type_of_a_signature_that_does_not_exist() -> None:
+    source = tritium.ASTSource(scaled_by_two, {"x": "*float32"})
+    with pytest.raises(tritium.CompilationError) as caught:
+        tritium.compile(source)
+    text = str(caught.value)
+    assert "unknown type 'float32' in a signature" in text and "def scaled_by_two(x)" in text
+    assert "hint: scalars are " in text and "fp32" in text
+
+
+def test_a_target_that_is_a_string() -> None:
+    source = tritium.ASTSource(scaled_by_two, {"x": "*fp32"})
+    with pytest.raises(TritiumError, match="a target is a GPUTarget, not the string 'cuda:90'\nhint: pass GPUTarget"):
+        tritium.compile(source, target="cuda:90")
+
+
+@tritium.jit
+def scaled_by_two(x):
+    tl.store(x, 2 * tl.load(x))

@@ -76,6 +76,8 @@ def make_backend(target: Any) -> BaseBackend:
         names = ", ".join(sorted(backends()))
         if candidates:
             raise TargetError(f"{len(candidates)} backends compile for {target}; there are: {names}")
-        hint = "\nhint: pass a target value, such as GPUTarget('cuda', 90, 32)" if isinstance(target, str) else ""
-        raise TargetError(f"unsupported target {target}: the backends are {names}{hint}")
+        if isinstance(target, str):
+            hint = "hint: pass GPUTarget('cuda', 90, 32), or no target for the current device"
+            raise TargetError(f"a target is a GPUTarget, not the string {target!r}\n{hint}")
+        raise TargetError(f"unsupported target {target}: the backends are {names}")
     return candidates[0](target)

@@ -85,6 +85,11 @@ def compile(
         src = IRSource(src)
     elif isinstance(src, IRSource):
         src = src.plain()
+    elif not hasattr(src, "parse_options"):
+        call = "tritium.ASTSource(kernel, signature, constexprs)"
+        raise SourceError(
+            f"compile takes an ASTSource or a path, not {type(src).__name__}\nhint: wrap a kernel: {call}"
+        )
     backend = make_backend(_target_of(src) if target is None else target)
     if settings.runtime.add_stages_inspection_hook is not None:
         backend = _copy.copy(backend)  # the hook may set attributes (`binary_ext`) for this compile

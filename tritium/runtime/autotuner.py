@@ -20,7 +20,7 @@ from ..support.suggestions import did_you_mean
 from .arrays import HOST, element_name, is_array
 from .benchmark import do_bench, do_bench_cpu, do_bench_cudagraph
 from .driver_config import driver
-from .errors import AutotunerError, ConflictError, OutOfResources, PTXASError
+from .errors import AutotunerError, ConfigError, ConflictError, OutOfResources, PTXASError
 from .jit import JITFunction, KernelInterface
 from .kernel_pickling import PickledWrapper
 from .placement import place
@@ -77,7 +77,7 @@ class _Pruner:
         for name in rules:
             if name not in _PRUNING and name != _TOP:
                 hint = did_you_mean(name, _PRUNING) or f"rules are: {', '.join(_PRUNING)}"
-                raise ValueError(f"prune_configs_by: there is no rule {name!r}; {hint}")
+                raise ConfigError(f"prune_configs_by: there is no rule {name!r}; {hint}")
         self.model = rules.get("perf_model")
         self.top = rules.get("top_k", rules.get(_TOP, 1.0))
         self.early = rules.get("early_config_prune")
@@ -158,7 +158,8 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
         for label, listed in (("reset_to_zero", self.reset_to_zero), ("restore_value", self.restore_value)):
             for n in listed:
                 if n not in self.arg_names:
-                    raise ValueError(f"{label}: {name} has no argument {n!r}; it has: {', '.join(self.arg_names)}")
+                    known = ", ".join(self.arg_names)
+                    raise ConfigError(f"{label}: {name} has no argument {n!r}; it has: {known}")
         for n in self.keys:
             if n not in self.arg_names:  # an error in recent Triton; published kernels have such keys
                 warnings.warn(f"autotune: {name} has no argument {n!r}, named in its key", stacklevel=5)

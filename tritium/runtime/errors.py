@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentError",
     "AutotunerError",
+    "ConfigError",
     "ConflictError",
     "DeviceAssertError",
     "GridArgumentError",
@@ -60,6 +61,10 @@ class IntegerOverflowError(ArgumentError, OverflowError):
 
 class AutotunerError(TritiumError):
     """Tuning cannot be done as described."""
+
+
+class ConfigError(AutotunerError, ValueError):
+    """An invalid configuration or option of `autotune`."""
 
 
 class ConflictError(AutotunerError, ValueError):

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..support.lazy import LazyModule
+
 __all__ = ["Config"]
+
+_errors = LazyModule(".errors", __package__)
 
 _DEFAULTS = {"num_warps": 4, "num_stages": 3, "num_ctas": 1, "maxnreg": None, "pre_hook": None, "ir_override": None}
 
@@ -26,6 +30,8 @@ class Config:
         pre_hook: Callable[[dict[str, Any]], Any] | None = None,
         ir_override: str | None = None,
     ) -> None:
+        if not hasattr(kwargs, "items"):
+            raise _errors.ConfigError(f"Config takes a dict of meta-parameters, not {kwargs!r}")
         self.kwargs = kwargs
         self.num_warps = num_warps
         self.num_stages = num_stages
@@ -54,7 +60,9 @@ class Config:
         for name, value in self.kwargs.items():
             if name in found and found[name] != value:
                 if found[name] != _DEFAULTS[name]:
-                    raise ValueError(f"Config has {name}={found[name]!r} as an option and {value!r} in its kwargs")
+                    raise _errors.ConfigError(
+                        f"Config has {name}={found[name]!r} as an option and {value!r} in its kwargs"
+                    )
                 found[name] = value  # an option among the meta-parameters
         return {**self.kwargs, **found}
 

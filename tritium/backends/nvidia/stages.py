@@ -32,7 +32,6 @@ from ...ir.verifier import verify
 from ...support.cores import spare_cores
 from ...support.lazy import LazyModule
 from ...support.patterns import pattern
-from ...support.quantities import counted
 from ...support.recording import recorded
 from ...support.settings import compilation, nvidia
 from ...transforms.ttgir.pipelines import LOWERING, nvidia_ttgir_pipeline
@@ -319,7 +318,7 @@ def _check_registers(each: int, metadata: dict[str, Any]) -> None:
     warps = metadata["num_warps"]
     most = register_limit(warps)
     if each > most:
-        hint = f"threads of {counted(warps, 'warp')} can have {most} registers, and maxnreg allows {each}: set maxnreg"
+        hint = f"threads of {warps} warp{'s' * (warps != 1)} can have {most} registers, and maxnreg allows {each}: set maxnreg"
         hint += f" to {most} or less, or use fewer warps"
         raise OutOfResources(each * warps * 32, REGISTERS, "registers", metadata["name"], hint=hint)
 

@@ -13,7 +13,7 @@ from ...support import NameLoc
 from ..aggregate_types import descriptor_argument_type, tensor_descriptor_type
 from ..callee import SourceFunction
 from ..dtypes import dtype, str_to_type
-from ..errors import CallFrame, CompilationError
+from ..errors import CallFrame, CompilationError, LanguageError
 from ..semantics.casts import unsupported_fp8
 from .unit import Unit, location_of
 from .values import flatten, tl_tuple, wrap
@@ -58,7 +58,10 @@ def ast_to_ttir(
     arguments = Arguments(fn, constants or {}, attrs or {}, options)
     try:
         block = Block()
-        env = {p.name: arguments.make(p.name, (i,), signature.get(p.name), block) for i, p in enumerate(fn.params)}
+        env = {
+            p.name: _parameter(fn, arguments, p.name, (i,), signature.get(p.name), block)
+            for i, p in enumerate(fn.params)
+        }
         result = unit.compile_body(fn, env, block)
         if flatten(result):
             raise kernel_returns(fn)
@@ -73,6 +76,15 @@ def ast_to_ttir(
         unit.module.attributes[KNOWS_WARPS] = UNIT
     unit.module.loc = func.loc
     return unit.module
+
+
+def _parameter(fn: SourceFunction, arguments: Arguments, name: str, path: Path, kind: object, block: Block) -> object:
+    """The value of a parameter inside the kernel; an error of its type in the signature is at the parameter."""
+    try:
+        return arguments.make(name, path, kind, block)
+    except LanguageError as e:
+        node = next((n for n in ast.walk(fn.parse().args) if isinstance(n, ast.arg) and n.arg == name), fn.parse())
+        raise CompilationError(e.message, [CallFrame(fn.__name__, fn.source, node)], e.hint) from None
 
 
 def kernel_returns(fn: SourceFunction) -> CompilationError:
