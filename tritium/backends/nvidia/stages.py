@@ -318,8 +318,9 @@ def _check_registers(each: int, metadata: dict[str, Any]) -> None:
     warps = metadata["num_warps"]
     most = register_limit(warps)
     if each > most:
-        hint = f"threads of {warps} warp{'s' * (warps != 1)} can have {most} registers, and maxnreg allows {each}: set maxnreg"
-        hint += f" to {most} or less, or use fewer warps"
+        threads = f"threads of {warps} warp{'s' * (warps != 1)}"
+        hint = f"{threads} can have {most} registers, and maxnreg allows {each}: set maxnreg to {most} or less"
+        hint += ", or use fewer warps"
         raise OutOfResources(each * warps * 32, REGISTERS, "registers", metadata["name"], hint=hint)
 
 
