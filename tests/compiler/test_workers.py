@@ -126,7 +126,7 @@ def test_errors_come_back(ready):
 
 @needs_ptxas
 def test_warnings_come_back(ready):
-    from tritium.backends.nvidia.assembler import PerformanceWarning
+    from tritium.backends.errors import PerformanceWarning
 
     with pytest.warns(PerformanceWarning, match="spill"):
         compile(source("attention-backward_keys"), H100, {"maxnreg": 64}, elsewhere=ready)

@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tritium.backends.errors import OutOfResources
-from tritium.backends.nvidia.assembler import PerformanceWarning
+from tritium.backends.errors import OutOfResources, PerformanceWarning
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 

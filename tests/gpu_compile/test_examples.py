@@ -11,7 +11,7 @@ import pytest
 
 from tests.backends.nvidia.texts import needs_nvdisasm, needs_ptxas
 from tests.example_kernels import ExampleKernel, cases, load
-from tritium.backends.nvidia.assembler import PerformanceWarning
+from tritium.backends.errors import PerformanceWarning
 from tritium.backends.nvidia.target import CUDATarget
 from tritium.compiler import ASTSource, CompiledKernel, GPUTarget, compile
 from tritium.tools.disasm import get_sass

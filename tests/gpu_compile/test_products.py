@@ -17,7 +17,7 @@ import tritium as tt
 import tritium.language as tl
 from tests.backends.nvidia.texts import needs_ptxas
 from tests.example_kernels import cases, load
-from tritium.backends.nvidia.assembler import PerformanceWarning
+from tritium.backends.errors import PerformanceWarning
 from tritium.compiler import ASTSource, CompiledKernel, GPUTarget, compile
 
 pytestmark = needs_ptxas

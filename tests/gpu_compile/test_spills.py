@@ -15,7 +15,7 @@ from tests.backends.nvidia.texts import needs_ptxas
 from tests.e2e.overlapping import _both_ways
 from tests.example_kernels import cases
 from tests.gpu_compile.test_examples import build
-from tritium.backends.nvidia.assembler import PerformanceWarning
+from tritium.backends.errors import PerformanceWarning
 from tritium.compiler import ASTSource, GPUTarget, compile
 
 pytestmark = needs_ptxas

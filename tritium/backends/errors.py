@@ -7,7 +7,7 @@ from typing import Any
 
 from ..support import TritiumError
 
-__all__ = ["BackendError", "OutOfResources", "PTXASError", "ToolMissing", "stage_of"]
+__all__ = ["BackendError", "OutOfResources", "PTXASError", "PerformanceWarning", "ToolMissing", "stage_of"]
 
 
 class BackendError(RuntimeError):
@@ -46,6 +46,10 @@ class OutOfResources(TritiumError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.required, self.limit, self.name, self.kernel, self.place, self.hint))
+
+
+class PerformanceWarning(UserWarning):
+    """A kernel is slow for a reason that its assembler or LLVM reports: registers spill, or WGMMAs are serialized."""
 
 
 class PTXASError(TritiumError):

@@ -118,7 +118,10 @@ def _rates(kernel: CompiledKernel) -> Rates | None:
 
 def show(found: Any, console: Console) -> None:
     """Print the tables."""
-    title, tables = (_cpu if hasattr(found, "widths") else _gpu)(found)
+    if hasattr(found, "tables"):
+        title, tables = f"[bold]{escape(found.title)}[/]", found.tables()
+    else:
+        title, tables = (_cpu if hasattr(found, "widths") else _gpu)(found)
     console.print(title)
     for name, columns, rows in tables:
         if rows:

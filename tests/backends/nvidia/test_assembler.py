@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.backends.nvidia.texts import add, many_registers, needs_nvdisasm, needs_ptxas
-from tritium.backends.errors import BackendError, PTXASError, ToolMissing
+from tritium.backends.errors import BackendError, PerformanceWarning, PTXASError, ToolMissing
 from tritium.backends.nvidia import assembler, toolchain
 from tritium.backends.nvidia.assembler import (
     Assembler,
-    PerformanceWarning,
     assembler_options,
     read_log,
     warn_of,

@@ -14,7 +14,7 @@ import pytest
 from tests import sampling
 from tests.backends.nvidia.texts import missing
 from tritium import CompilationError
-from tritium.backends.nvidia.assembler import PerformanceWarning
+from tritium.backends.errors import PerformanceWarning
 from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.support import settings
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...support.lazy import LazyModule
-from ..compiler import Stage, check_language
+from ..compiler import Mismatch, Stage, check_language
 from ..errors import BackendError
 from ..gpu import GPUBackend
 from ..releases import llvm_release
@@ -16,6 +16,7 @@ from .target import HIPTarget
 __all__ = ["HIPBackend"]
 
 _llvm = LazyModule("..llvm", __package__)
+_inspection = LazyModule(".inspection", __package__)
 
 
 class HIPBackend(GPUBackend):
@@ -81,6 +82,22 @@ class HIPBackend(GPUBackend):
     def get_target_name(self, options: HIPOptions) -> str:
         """`hip:gfx942`: the target of a module, `ttg.target`."""
         return f"hip:{options.target.arch}"
+
+    def inspect(self, asm: Mapping[str, object], metadata: Mapping[str, object], launch: object = None) -> object:
+        """Resources, occupancy, instructions by unit; BackendError for a roofline bound, whose rates are not known."""
+        if launch is not None:
+            raise BackendError(f"the roofline bound of {self.target.key} is not known: inspect it without a grid")
+        return _inspection.inspect(asm, metadata, self.target)
+
+    def listing(self, asm: Mapping[str, object], metadata: Mapping[str, object]) -> str:
+        """Assembly between the lines of the source."""
+        return str(_inspection.get_listing(asm))
+
+    def mismatch(self, stage: str, backend: str, arch: str, options: HIPOptions) -> Mismatch | None:
+        """Accept `llir`, which names no architecture."""
+        if backend == self.kind and not arch:
+            return None
+        return super().mismatch(stage, backend, arch, options)
 
     def prepare(self) -> None:
         """The passes, the conversions and LLVM."""

@@ -19,12 +19,14 @@ from ...ir import IntegerAttr
 from ...ir.passes import run_pipeline
 from ...ir.verifier import verify
 from ...support import InternalError
+from ...support.deferred_warnings import warn
+from ...support.lazy import LazyModule
 from ...support.patterns import pattern
 from ...support.recording import recorded
 from ...support.settings import compilation
 from ...transforms.ttir import gpu_ttir_pipeline
 from ..compiler import UserText
-from ..errors import BackendError, OutOfResources
+from ..errors import BackendError, PerformanceWarning
 from .code_object import resources_of
 from .codegen import AMDGPUTarget, emit, optimize
 from .linker import link
@@ -33,6 +35,8 @@ from .pipelines import LOWERING, ttgir_pipeline
 from .target import HIPTarget
 
 __all__ = ["PIPELINES", "Build", "make_ttgir", "make_ttir"]
+
+_shared_memory_report = LazyModule("..shared_memory_report", __package__)
 
 PIPELINES = {"hip:gfx942": gpu_ttir_pipeline(HIPTarget("gfx942").has_descriptors, True)}
 """The passes to `ttir` by the first target that has them so."""
@@ -98,7 +102,9 @@ class Build:
             metadata[name] = value.value if isinstance(value, IntegerAttr) else default
         limit = self.target.shared_memory
         if lowered.shared_bytes > limit:
-            raise OutOfResources(lowered.shared_bytes, limit, "shared memory", lowered.name)
+            raise _shared_memory_report.too_much_shared_memory(
+                module, lowered.shared_bytes, limit, lowered.name, options.num_stages
+            )
         comment = f"Launch: num_warps={metadata['num_warps']}, num_ctas={options.num_ctas}, shared={metadata['shared']}"
         return recorded("llvm", lambda: optimize(lowered.text, self.codegen_target, comment), str, "llir")
 
@@ -127,6 +133,12 @@ class Build:
         metadata["vgprs"], metadata["agprs"], metadata["sgprs"] = found.vgprs, found.agprs, found.sgprs
         metadata["vgpr_spills"], metadata["sgpr_spills"] = found.vgpr_spills, found.sgpr_spills
         metadata["scratch"], metadata["static_shared"] = found.scratch, found.lds
+        if found.vgpr_spills:
+            warn(
+                f"kernel {name}: {found.vgpr_spills} VGPRs spilled to scratch ({found.scratch} bytes per thread): "
+                "use smaller tiles or more warps (num_warps)",
+                PerformanceWarning,
+            )
         metadata["n_max_threads"] = self.target.warp_size * int(str(metadata["num_warps"]))
         return code
 

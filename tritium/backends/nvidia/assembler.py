@@ -28,13 +28,12 @@ from ...support.patterns import pattern
 from ...support.settings import compilation, nvidia
 from ...support.text import unescape_assembly
 from ..compiler import UserText
-from ..errors import PTXASError
+from ..errors import PerformanceWarning, PTXASError
 from .process import OverdueError, Process
 from .toolchain import Tool, require_tool
 
 __all__ = [
     "Assembler",
-    "PerformanceWarning",
     "Resources",
     "assembler_options",
     "errors_of_log",
@@ -46,10 +45,6 @@ __all__ = [
 _remarks = LazyModule(".remarks", __package__)
 
 TIMEOUT = 1800.0  # seconds; an assembler that runs longer hangs
-
-
-class PerformanceWarning(UserWarning):
-    """The assembler reports a slow kernel: registers spill, or WGMMAs are serialized."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ _HOST_MAPS = (
     ),
 )
 _driver_jit = LazyModule(".driver_jit", __package__)
-_shared_memory_report = LazyModule(".shared_memory_report", __package__)
+_shared_memory_report = LazyModule("..shared_memory_report", __package__)
 _gluon = LazyModule("...transforms.gluon.pipelines", __package__)
 _spill_retry = LazyModule(".spill_retry", __package__)
 

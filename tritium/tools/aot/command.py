@@ -85,7 +85,9 @@ def _writer(target: Any) -> Callable[[CompiledKernel, Interface, Grid, str], Map
         return _cuda.cuda_files  # type: ignore[no-any-return]
     if target.backend == "cpu":
         return _cpu.cpu_files  # type: ignore[no-any-return]
-    name = "AMD GPUs: the stages for them end at ttir" if target.backend == "hip" else repr(target.backend)
+    name = repr(target.backend)
+    if target.backend == "hip":
+        name = "AMD GPUs: `tritium compile --stage hsaco --output FILE` writes a code object for hipModuleLoad"
     raise AotError(f"no launchers in C are made for {name}")
 
 

@@ -12,16 +12,16 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import NamedTuple
 
-from ...analysis.allocation import OFFSET, buffer_bytes
-from ...analysis.buffers import buffers_of, is_shared_alloc
-from ...analysis.dataflow import reachable
-from ...analysis.scratch import scratch_bytes
-from ...analysis.written_arguments import arguments_of
-from ...dialects import tt
-from ...dialects.ttg_memory import MemDescType
-from ...ir import PURE, READ, WRITE, BlockArgument, Memory, Operation, Value, accessed_values
-from ...support import Diagnostic
-from ..errors import OutOfResources
+from ..analysis.allocation import OFFSET, buffer_bytes
+from ..analysis.buffers import buffers_of, is_shared_alloc
+from ..analysis.dataflow import reachable
+from ..analysis.scratch import scratch_bytes
+from ..analysis.written_arguments import arguments_of
+from ..dialects import tt
+from ..dialects.ttg_memory import MemDescType
+from ..ir import PURE, READ, WRITE, BlockArgument, Memory, Operation, Value, accessed_values
+from ..support import Diagnostic
+from .errors import OutOfResources
 
 __all__ = ["too_much_shared_memory"]
 
