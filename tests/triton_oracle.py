@@ -128,6 +128,14 @@ class TritonOracle:
         self.resources = answer["resources"]
         return answer["stages"]  # type: ignore[no-any-return]
 
+    def assemble_amd(self, text: str, arch: str) -> bytes:
+        """The object that Triton assembles of AMDGCN assembly."""
+        return bytes.fromhex(self.ask("assemble_amd", text=text, arch=arch)["object"])
+
+    def link_amd(self, code: bytes) -> bytes:
+        """The code object that Triton (LLD) links of an object."""
+        return bytes.fromhex(self.ask("link_amd", code=code.hex())["linked"])
+
     def compile_kernel(
         self,
         path: str | Path,

@@ -177,6 +177,21 @@ def layout(description: list[Any], shape: list[int]) -> dict[str, Any]:
     return {"bases": {ours: getattr(found, theirs) for ours, theirs in {**names, "block": "block_bases"}.items()}}
 
 
+def assemble_amd(text: str, arch: str) -> dict[str, Any]:
+    """The object of AMDGCN assembly, in hexadecimal digits."""
+    from triton.backends.amd.compiler import assemble_amdgcn
+
+    return {"object": assemble_amdgcn(text, arch, "").hex()}
+
+
+def link_amd(code: str) -> dict[str, Any]:
+    """The code object that LLD makes of an object, both in hexadecimal digits."""
+    before, after = SCRATCH / "linked.o", SCRATCH / "linked.hsaco"
+    before.write_bytes(bytes.fromhex(code))
+    libtriton.amd.link_hsaco(str(before), str(after))
+    return {"linked": after.read_bytes().hex()}
+
+
 HANDLERS = {
     "layout": layout,
     "read": read,
@@ -184,6 +199,8 @@ HANDLERS = {
     "compile_text": compile_text,
     "compile_kernel": compile_kernel,
     "first_module": first_module,
+    "assemble_amd": assemble_amd,
+    "link_amd": link_amd,
 }
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import fields
 
 import pytest
 
-from tritium.backends.amd.code_object import KernelDescriptor, descriptor_of, resources_of
+from tests.triton_oracle import TritonOracle
+from tritium.backends.amd.code_object import KernelDescriptor, descriptor_of, metadata_of, resources_of
 from tritium.backends.amd.codegen import AMDGPUTarget, emit
 from tritium.backends.amd.elf import SHF_ALLOC, parse_elf
 from tritium.backends.amd.linker import link
@@ -96,3 +98,30 @@ def test_other_files_are_refused(built: tuple[bytes, bytes]) -> None:
         link(b"MZ")
     with pytest.raises(BackendError, match="damaged code object"):
         link(built[0][:200])
+
+
+def test_triton_links_our_object_to_the_same_code(built: tuple[bytes, bytes], triton_oracle: TritonOracle) -> None:
+    """All but the places: LLD writes a .gnu.hash more, by which .rodata may move."""
+    theirs, ours = triton_oracle.link_amd(built[0]), built[1]
+    a, b = parse_elf(theirs), parse_elf(ours)
+    assert (a.kind, a.abi_version, a.flags) == (b.kind, b.abi_version, b.flags)
+    assert metadata_of(a) == metadata_of(b)
+    exported = [{(s.name, s.info, s.other, s.size) for s in elf.symbols if s.is_global} for elf in (a, b)]
+    assert exported[0] == exported[1]
+    sizes = [{s.name: s.size for s in elf.sections if s.name in (".note", ".rodata", ".text")} for elf in (a, b)]
+    assert sizes[0] == sizes[1]
+    for name in ("first", "second"):
+        x, y = (descriptor_of(code, name) for code in (theirs, ours))
+        assert x == KernelDescriptor(**{f.name: getattr(y, f.name) for f in fields(y)} | {"entry": x.entry})
+    if {s.name: s.address for s in a.sections if s.name == ".rodata"} == {
+        s.name: s.address for s in b.sections if s.name == ".rodata"
+    }:
+        assert [a.section(n).data == b.section(n).data for n in (".text", ".rodata")] == [True, True]  # type: ignore[union-attr]
+
+
+def test_our_linker_accepts_an_object_of_triton(triton_oracle: TritonOracle) -> None:
+    text = emit(TEXT, AMDGPUTarget("gfx942"), use_object=False).decode()
+    theirs = triton_oracle.assemble_amd(text, "gfx942")
+    ours = link(theirs)
+    assert parse_elf(ours).section(".text").data == parse_elf(triton_oracle.link_amd(theirs)).section(".text").data  # type: ignore[union-attr]
+    assert resources_of(ours, "second").lds == 256
