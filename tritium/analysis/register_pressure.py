@@ -80,8 +80,8 @@ def _by_loop(module: Operation, warps: int) -> list[tuple[Operation, int]]:
 def warps_for_accumulators(module: Operation, warps: int) -> int:
     """The number of warps requested, or its least multiple at which the accumulators of every loop fit.
 
-    A warp computes 16 rows of a dot, which bounds the number of warps. A program that queries its number of warps
-    keeps it.
+    A warp computes 16 rows of a dot, which bounds the number of warps: where they fit at no allowed number, it is the
+    largest. A program that queries its number of warps keeps it.
     """
     if KNOWS_WARPS in module.attributes:
         return warps
@@ -89,7 +89,7 @@ def warps_for_accumulators(module: Operation, warps: int) -> int:
     while (high := high_pressure_loop(module, more)) is not None:
         more *= 2
         if more > MAX_WARPS or any(dot.d.type.shape[-2] < 16 * more for dot in _dots(high[0])):
-            return warps
+            return more // 2
     return more
 
 
