@@ -77,7 +77,7 @@ def compiled(dtype: str, tile: tuple[int, int, int], halves: bool, epilogue: str
 
 
 @needs_ptxas
-@pytest.mark.sample(16)
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("dtype", ["fp16", "bf16", "fp8e4nv"])
 @pytest.mark.parametrize("tile", [(128, 128, 64), (128, 256, 64), (128, 256, 32)], ids=str)
 @pytest.mark.parametrize("halves", [False, True])

@@ -22,6 +22,7 @@ from .ttg_rules import rule_of
 __all__ = [
     "NUM_CTAS",
     "NUM_WARPS",
+    "OPAQUE",
     "TARGET",
     "THREADS_PER_WARP",
     "capability_of",
@@ -30,6 +31,9 @@ __all__ = [
     "target_of",
     "threads_per_warp",
 ]
+
+OPAQUE = "tritium.opaque"
+"""Attribute of an f32 constant whose value LLVM must not know."""
 
 NUM_WARPS = "ttg.num-warps"
 NUM_CTAS = "ttg.num-ctas"

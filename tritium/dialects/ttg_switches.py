@@ -28,6 +28,7 @@ SWITCHES = {
     "host-maps": "kernels build the tensor maps of descriptors that they make from their arguments",
     "tma-store-in-flight": "each TMA store is waited for where it is issued",
     "multicast": "each CTA of a cluster loads its own copy",
+    "late-sums": "row sums of attention are reduced across lanes in their iteration, not one later",
     "warp-specialization": "all warps run the whole program",
     "intra-warpgroup-overlap": "attention runs the softmax of an iteration after its dots, not beside them",
     "ping-pong": "two consumer warp groups of attention issue WGMMAs when they get there, not alternately",

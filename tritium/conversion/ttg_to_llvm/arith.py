@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import arith, tt, ub
+from ...dialects.ttg_context import OPAQUE
 from ...ir import Operation, TensorType, Value
 from ...support import UnsupportedOperation
 from ..llvm.operations import (
@@ -31,6 +32,8 @@ __all__: list[str] = []
 @lowers(arith.Constant)
 def _constant(e: FunctionContext, op: arith.Constant) -> None:
     values, ty = literal(op.value), op.result.type
+    if OPAQUE in op.attributes:
+        values = [e.asm("mov.b32 $0, $1;", "=f,f", [("float", v)], "float", side_effects=False) for v in values]
     if isinstance(ty, TensorType):
         if len(values) > 1:
             raise UnsupportedOperation(op, f"with different elements is not supported on {e.target.name}")

@@ -179,6 +179,11 @@ LOWERING = [
         "Issue loads of a branch before its memory-dependent condition is known",
         when=has_interface(IfLike),
     ),
+    _pipeline(
+        "late-sums",
+        "Do the shuffles of row sums beside those of the next row maximum",
+        when=has_any("ttng.warp_group_dot"),
+    ),
     _async_wait(
         "hoist-waits",
         "Hoist waits for copies above the wait for the dot in flight",

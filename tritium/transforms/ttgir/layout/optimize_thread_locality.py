@@ -60,7 +60,7 @@ from ....layout.bases import order_of_bases, per_block
 from ...layout_flow import layout_of, moves_elements, with_layout
 from ...rules.constants import constant_attr
 
-__all__ = ["optimize_thread_locality"]
+__all__ = ["optimize_thread_locality", "reduce_within_threads", "reduced", "row_cuts"]
 
 
 @pass_on(
@@ -190,7 +190,7 @@ def _loop(reduction: Any) -> bool:
     update = _update(reduction)
     if update is None:
         return False
-    if _cuts(reduction.operands[0].type, reduction.axis) is None:
+    if row_cuts(reduction.operands[0].type, reduction.axis) is None:
         return False
     if _depends_on_dot(reduction.operands[0], reduction.parent_op) or not may_change("loop", reduction):
         return False
@@ -237,7 +237,7 @@ def _carry_partial_results(reduction: Any, update: Any) -> None:
     i, result = arg.index - 1, loop.results[arg.index - 1]
     start, old = loop.init_args[i], arg.type
 
-    own = _reduce_within_threads(reduction)
+    own = reduce_within_threads(reduction)
     part: Any = own.type
     reduction.results[0].replace_all_uses_with(own)
     arg.type = update.results[0].type = result.type = part
@@ -246,7 +246,7 @@ def _carry_partial_results(reduction: Any, update: Any) -> None:
     users = list(result.users)
     b = Builder(loop.parent, loop.next, reduction.loc)
     if isinstance(old, TensorType):
-        whole = b.add(ttg.ConvertLayout(_reduced(b, reduction, result, axis), result=old))
+        whole = b.add(ttg.ConvertLayout(reduced(b, reduction, result, axis), result=old))
     else:
         whole = _reduce(b, reduction, result, axis, old)
     final = b.add(type(update)(whole, start, attributes=dict(update.attributes)))
@@ -255,7 +255,7 @@ def _carry_partial_results(reduction: Any, update: Any) -> None:
     reduction.erase()
 
 
-def _cuts(ty: Any, axis: int) -> tuple[int, int, int] | None:
+def row_cuts(ty: Any, axis: int) -> tuple[int, int, int] | None:
     """The factors of a row: wraparounds of the layout, threads, and adjacent elements per thread.
 
     None where a single thread holds the row, or where threads are not selected by bits of the position.
@@ -270,12 +270,12 @@ def _cuts(ty: Any, axis: int) -> tuple[int, int, int] | None:
     return 1 << high, 1 << (len(bits) - low - high), 1 << low
 
 
-def _reduce_within_threads(reduction: Any) -> Value:
+def reduce_within_threads(reduction: Any) -> Value:
     """Reduce the elements of each row that a thread holds: along the outer and inner dimension of a split row."""
     source: Value = reduction.operands[0]
     ty: Any = source.type
     axis = reduction.axis
-    wraps, parts, adjacent = _cuts(ty, axis)  # type: ignore[misc]
+    wraps, parts, adjacent = row_cuts(ty, axis)  # type: ignore[misc]
     sizes = [n for n in (wraps, parts, adjacent) if n > 1]
     if len(sizes) == 1:
         return source
@@ -284,11 +284,11 @@ def _reduce_within_threads(reduction: Any) -> Value:
     b = Builder(reduction.parent, reduction, reduction.loc)
     out: Value = b.add(tt.Reshape(source, result=TensorType(shape, ty.element, layout)))
     if adjacent > 1:
-        out = _reduced(b, reduction, out, axis + len(sizes) - 1)
-    return _reduced(b, reduction, out, axis) if wraps > 1 else out
+        out = reduced(b, reduction, out, axis + len(sizes) - 1)
+    return reduced(b, reduction, out, axis) if wraps > 1 else out
 
 
-def _reduced(b: Builder, like: Any, source: Value, axis: int) -> Value:
+def reduced(b: Builder, like: Any, source: Value, axis: int) -> Value:
     """A reduction like another, of `source` along `axis`, to a tensor."""
     ty: Any = source.type
     left = tuple(n for d, n in enumerate(ty.shape) if d != axis)
