@@ -1,7 +1,7 @@
-"""`tritium trace diff A B`: where two compiles of a kernel part: of two versions, with two options, for two targets.
+"""`tritium trace diff A B`: compare two compiles of a kernel: of two versions, with two options, for two targets.
 
-Compiles are paired by kernel, target and types. Told are what they were given where it differs, the first pass whose
-output is another, the times of stages, and what the code needs. The exit status is 0 where all outputs are the same.
+Compiles are paired by kernel, target and types. The report has the inputs that differ, the first pass whose output
+differs, the times of stages, and the resources of the code. The exit status is 0 where all outputs are the same.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def first_difference(a: Compile, b: Compile) -> Difference | None:
         if ours is None or theirs is None:
             return Difference(f"only the {'second' if ours is None else 'first'} has the stage {name}")
         if ours["after"] != theirs["after"]:
-            return Difference(f"the stages {name} differ", ours["after"], theirs["after"])
+            return Difference(f"the stage {name} differs", ours["after"], theirs["after"])
     return None
 
 
