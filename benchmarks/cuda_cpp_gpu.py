@@ -8,6 +8,7 @@ are loaded from cubins through libcuda and launched on torch's stream.
 from __future__ import annotations
 
 import ctypes
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -157,6 +158,8 @@ def times(case: Case) -> dict[str, float]:
 def clocks() -> str:
     """The card, its SM and memory clocks and its power now."""
     query = ["nvidia-smi", "--query-gpu=name,clocks.sm,clocks.mem,power.draw", "--format=csv,noheader", "-i", "0"]
+    if shutil.which(query[0]) is None:
+        return torch.cuda.get_device_name()
     return subprocess.run(query, capture_output=True, text=True).stdout.strip()
 
 
