@@ -51,9 +51,16 @@ def matmul(
 
 
 def compiled(
-    arch: str, ty: str, blocks: Sequence[int], transposed: bool = False, precision: str = "ieee", **options: Any
+    arch: str,
+    ty: str,
+    blocks: Sequence[int],
+    transposed: bool = False,
+    precision: str = "ieee",
+    small: bool = False,
+    **options: Any,
 ) -> Any:
-    """The kernel with operands of type `ty`; `transposed`: the second operand is read along its columns."""
+    """The kernel with operands of type `ty`; `transposed`: the second operand is read along its columns; `small`: it
+    is known that arrays have less than 2 GB."""
     accumulator = {"i8": tl.int32, "fp64": tl.float64}.get(ty, tl.float32)
     out = {"i8": "*i32", "fp64": "*fp64"}.get(ty, "*fp32")
     signature = {"a": f"*{ty}", "b": f"*{ty}", "c": out} | dict.fromkeys("M N K am ak bk bn".split(), "i32")
@@ -62,6 +69,8 @@ def compiled(
     del signature["ak"], signature["bk" if transposed else "bn"]
     constants |= {"ak": 1, "bk" if transposed else "bn": 1}
     divisible = {(i,): [["tt.divisibility", 16]] for i in (0, 1, 2, 4, 6, unit)}
+    for i in range(3 if small else 0):
+        divisible[i,].append(["tt.pointer_range", 32])
     target = GPUTarget("hip", arch, 64 if arch.startswith("gfx9") else 32)
     return compile(ASTSource(matmul, signature, constants, divisible), target=target, options=options)
 
@@ -152,3 +161,15 @@ def test_chained_dots_of_attention(tmp_path: Path) -> None:
     assert kernel.metadata.scratch == 0
     for a, b in zip(want, (a for a in arguments if isinstance(a, np.ndarray))):
         np.testing.assert_allclose(a.astype(np.float64), b.astype(np.float64), rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("ty", ["fp16", "fp32", "i8"])
+def test_matmul_of_small_arrays_by_buffer_accesses(arch: str, ty: str) -> None:
+    """Masked rows, columns and a part of K: lanes that are masked off have offsets beyond the buffer."""
+    blocks = (32, 32, 32)
+    kernel = compiled(arch, ty, blocks, small=True, num_warps=1)
+    text = kernel.asm["amdgcn"]
+    assert "buffer_load_" in text and "buffer_store_" in text
+    assert not any(name in text for name in ("global_load_", "global_store_"))
+    check(kernel, ty, (40, 48, 80), blocks)

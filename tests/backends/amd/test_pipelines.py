@@ -10,6 +10,7 @@ import pytest
 import tritium.dialects.all  # noqa: F401
 from tests.transforms.ttgir.test_kernels import outcome
 from tritium.backends.amd import HIPOptions
+from tritium.backends.amd.compiler import HIPBackend
 from tritium.backends.amd.pipelines import LOWERING, default_ttgir_pipeline, ttgir_pipeline
 from tritium.dialects.ttg_context import target_of, threads_per_warp
 from tritium.interpreter.evaluator import run
@@ -54,3 +55,19 @@ def test_pipelined_loops_run_as_often_as_before(depth: int, num_stages: int) -> 
     exact = a.astype(np.float32) @ b.astype(np.float32)
     np.testing.assert_allclose(c, np.where(exact >= 0, exact, 0.01 * exact), rtol=2e-3, atol=2e-3)
     assert sum(op.name == "tt.dot" for op in module.walk()) == 2
+
+
+def test_small_arrays_are_a_specialization() -> None:
+    class Array:
+        def __init__(self, size: int) -> None:
+            self.size = size
+
+        def data_ptr(self) -> int:
+            return 4096
+
+        def ptr_range(self) -> int:
+            return self.size
+
+    small = HIPBackend.get_tensor_specialization(Array(1 << 20), align=True)
+    assert (small, HIPBackend.get_tensor_specialization(Array(1 << 31), align=True)) == ("DS", "D")
+    assert HIPBackend.parse_attr(small) == [["tt.divisibility", 16], ["tt.pointer_range", 32]]

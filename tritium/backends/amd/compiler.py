@@ -19,6 +19,17 @@ _llvm = LazyModule("..llvm", __package__)
 _inspection = LazyModule(".inspection", __package__)
 
 
+SMALL_BYTES = (1 << 31) - 1
+"""The largest array that buffer instructions reach: they check 32-bit offsets."""
+
+
+def _storage_bytes(arg: object) -> float:
+    """The size of what an array is a view of, by `ptr_range()` or torch's `untyped_storage()`; infinite if unknown."""
+    if hasattr(arg, "ptr_range"):
+        return float(arg.ptr_range())
+    return float(arg.untyped_storage().size()) if hasattr(arg, "untyped_storage") else float("inf")
+
+
 class HIPBackend(GPUBackend):
     """Compiles for one HIPTarget, or `GPUTarget("hip", "gfx942", 64)`."""
 
@@ -40,6 +51,18 @@ class HIPBackend(GPUBackend):
     def versions(self) -> dict[str, str]:
         """LLVM's."""
         return {"LLVM": llvm_release()}
+
+    @staticmethod
+    def parse_attr(desc: str) -> list[list[object]]:
+        """The meaning of a specialization's letters: D, divisible by 16; S, an array below 2 GB."""
+        small: list[list[object]] = [["tt.pointer_range", 32]] if "S" in desc else []
+        return [*GPUBackend.parse_attr(desc), *small]
+
+    @staticmethod
+    def get_tensor_specialization(arg: object, **kwargs: object) -> str:
+        """The specialization of an array: as on all GPUs, and "S" where its storage has less than 2 GB."""
+        small = "S" if _storage_bytes(arg) <= SMALL_BYTES else ""
+        return GPUBackend.get_tensor_specialization(arg, **kwargs) + small
 
     def add_stages(self, stages: dict[str, Any], options: HIPOptions, language: object = None) -> None:
         """ttir -> ttgir -> llir -> amdgcn -> hsaco; only the first for an architecture without code generation."""

@@ -7,7 +7,7 @@ conversion to LLVM IR. `LATER` lists the passes of that order that are not imple
 from __future__ import annotations
 
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
-from ...ir import IfLike, LoopLike, Operation, Pass, check_order, is_tensor_dot
+from ...ir import IfLike, LoopLike, Operation, Pass, check_order, functions_of, is_tensor_dot
 from ...ir.passes import has_any, has_interface, rows_from
 from ...transforms import ttgir
 from .options import HIPOptions
@@ -41,6 +41,11 @@ def _has_schedule(module: Operation) -> bool:
     return any("tt.scheduled_max_stage" in op.attributes for op in module.walk())
 
 
+def _has_small_arrays(module: Operation) -> bool:
+    """Whether a function states that one of its arguments points to an array below 2 GB."""
+    return any("tt.pointer_range" in str(f.attributes.get("arg_attrs", "")) for f in functions_of(module))
+
+
 LOWERING = [
     _pipeline("combine-tensor-select-and-if", "Merge selects into branches", when=has_interface(IfLike)),
     _memory("allocate-shared-memory", "Allocate LDS for buffers and scratch"),
@@ -72,8 +77,6 @@ ORDER = [
 
 LATER = {
     "block-pingpong": "after reduce-data-duplication: alternates memory and MFMA phases of two waves of a SIMD",
-    "canonicalize-pointers": "before convert-to-buffer-ops: splits pointers into a scalar base and offsets",
-    "convert-to-buffer-ops": "near the end: bounds-checked buffer accesses for tensors below 2 GB",
 }
 """Passes of Triton 3.9's order that are not implemented: name -> position and purpose."""
 
@@ -115,6 +118,8 @@ def amd_ttgir_pipeline(options: HIPOptions) -> list[Pass]:
             when=has_any("ttg.convert_layout"),
         ),
         _memory("reorder-instructions", "Reorder operations to reduce register pressure"),
+        _memory("amd-convert-to-buffer-ops", "Access arrays below 2 GB by buffer instructions", when=_has_small_arrays),
+        _general("canonicalize", "Drop pointers that loops carried"),
         _general("symbol-dce", "Drop functions that are never called"),
         _general("sccp", "Propagate constants"),
         _general("cse", "Eliminate common subexpressions"),

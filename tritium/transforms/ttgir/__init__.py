@@ -26,6 +26,7 @@ SPELLINGS = [
     Spelling("amd-optimize-epilogue", "TritonAMDGPUOptimizeEpilogue", ("tritonamdgpu-optimize-epilogue",)),
     Spelling("amd-pipeline", "TritonAMDGPUPipeline", ("tritonamdgpu-pipeline",)),
     Spelling("amd-in-thread-transpose", "TritonAMDGPUInThreadTranspose", ("tritonamdgpu-in-thread-transpose",)),
+    Spelling("amd-convert-to-buffer-ops", "TritonAMDGPUConvertToBufferOps", ("tritonamdgpu-convert-buffer-ops",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(
         "allocate-global-scratch",

@@ -6,6 +6,7 @@ __all__ = ["FILES"]
 
 FILES = {
     "atomics": "tt.atomic_rmw tt.atomic_cas tt.atomic_load tt.atomic_store tt.atomic_poll",
+    "buffer": "amdg.buffer_load amdg.buffer_store",
     "debug": "tt.assert tt.print",
 }
 """Module of this package -> the operations (names separated by spaces) that it registers lowerings of."""

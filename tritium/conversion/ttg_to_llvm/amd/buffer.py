@@ -1,0 +1,123 @@
+"""Buffer loads and stores: global memory through a resource of four scalar registers, with checked 32-bit offsets.
+
+    %r = call ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %a, i16 0, i64 2147483647, …)
+    %v = call <4 x i32> @llvm.amdgcn.raw.ptr.buffer.load.v4i32(ptr addrspace(8) %r, i32 %offset, i32 0, i32 0)
+
+The resource covers 2 GB from the base on, with stride 0 (raw). A load beyond it gives zero and a store does nothing, so
+that a lane that is masked off gets such an offset, and no access needs a branch. (CDNA 3 instruction set reference,
+section 9.1.5; RDNA 3, section 10.1.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+
+from ....analysis.axis_facts import AxisInfo
+from ....analysis.global_access import vector_groups
+from ....dialects import amdg
+from ....ir import TensorType, Type, Value, element_type
+from ..context import FunctionContext
+from ..memory import first_holder
+from ..packing import constant_bits, pack, unpack, word_bits
+from ..types import byte_width
+from .lowerings import amd_lowers
+
+__all__: list[str] = []
+
+BYTES = (1 << 31) - 1
+BEYOND = "-2147483648"
+"""An offset beyond every buffer."""
+
+# Word 3 of a resource: 32-bit data (CDNA); with format 1 and bounds checked by the offset alone (RDNA 3).
+_CDNA_FLAGS = 7 << 12 | 4 << 15
+_RDNA_FLAGS = _CDNA_FLAGS | 1 << 24 | 3 << 28
+
+
+def _groups(e: FunctionContext, base: Value, offsets: Value, mask: Value | None, size: int) -> list[list[int]]:
+    """The registers that one instruction moves: as many neighbors as offsets, base and mask allow, up to 16 bytes."""
+    known, first = e.facts.of(offsets), e.facts.of(base)
+    aligned = [gcd(first.divisibility[0], d * size) for d in known.divisibility]
+    addresses = AxisInfo(known.contiguity, aligned, known.constancy)
+    masks = None if mask is None else e.facts.of(mask)
+    return vector_groups(e.layout(offsets), addresses, masks, size)
+
+
+def _resource(e: FunctionContext, base: Value) -> str:
+    flags = _RDNA_FLAGS if e.module.warp_size == 32 else _CDNA_FLAGS
+    name = "llvm.amdgcn.make.buffer.rsrc.p8.p1"
+    operands = [("ptr addrspace(1)", e.scalar(base)), ("i16", "0"), ("i64", str(BYTES)), ("i32", str(flags))]
+    return e.call("ptr addrspace(8)", name, *operands)
+
+
+def _address(e: FunctionContext, offset: str, size: int, mask: str | None) -> str:
+    """The offset of an access in bytes; beyond the buffer where it is masked off."""
+    scaled = offset if size == 1 else e.op(f"shl i32 {offset}, {size.bit_length() - 1}")
+    return scaled if mask is None else e.op(f"select i1 {mask}, i32 {scaled}, i32 {BEYOND}")
+
+
+def _words(ty: Type, count: int) -> tuple[int, int, str, str]:
+    """Bits and number of the words of an access of `count` elements, its LLVM type, and the suffix of intrinsics."""
+    bits = word_bits(ty, count)
+    words = max(1, byte_width(ty) * 8 * count // bits)
+    vector = f"i{bits}" if words == 1 else f"<{words} x i{bits}>"
+    return bits, words, vector, f"i{bits}" if words == 1 else f"v{words}i{bits}"
+
+
+def _mask_of(masks: Sequence[str] | None, register: int) -> str | None:
+    return None if masks is None or masks[register] == "true" else masks[register]
+
+
+@amd_lowers(amdg.BufferLoad)
+def _buffer_load(e: FunctionContext, op: amdg.BufferLoad) -> None:
+    ty = op.result.type
+    size = byte_width(element_type(ty))
+    groups = _groups(e, op.ptr, op.offsets, op.mask, size)
+    bits, words, vector, suffix = _words(ty, len(groups[0]))
+    resource, offsets = _resource(e, op.ptr), e(op.offsets)
+    masks = e(op.mask) if op.mask is not None else None
+    parts = [""] * len(offsets)
+    for group in groups:
+        mask = _mask_of(masks, group[0])
+        operands = [("ptr addrspace(8)", resource), ("i32", _address(e, offsets[group[0]], size, mask))]
+        whole = e.call(vector, f"llvm.amdgcn.raw.ptr.buffer.load.{suffix}", *operands, ("i32", "0"), ("i32", "0"))
+        loaded = [whole] if words == 1 else [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(words)]
+        if mask is not None and op.other is not None and constant_bits(op.other) != 0:
+            other = e(op.other)
+            others = pack(e, [other[r] for r in group], ty, bits)
+            loaded = [e.op(f"select i1 {mask}, i{bits} {v}, i{bits} {w}") for v, w in zip(loaded, others)]
+        for register, part in zip(group, unpack(e, loaded, ty, bits)):
+            parts[register] = part
+    e.bind(op.result, _with_copies(e, op.result, parts))
+
+
+def _with_copies(e: FunctionContext, result: Value, parts: list[str]) -> list[str]:
+    """All registers, of which those with copies of others were not loaded."""
+    if "" not in parts or not isinstance(result.type, TensorType):
+        return parts
+    idle = e.layout(result).redundant()["register"]
+    return [parts[r & ~idle] for r in range(len(parts))]
+
+
+@amd_lowers(amdg.BufferStore)
+def _buffer_store(e: FunctionContext, op: amdg.BufferStore) -> None:
+    ty = op.value.type
+    size = byte_width(element_type(ty))
+    groups = _groups(e, op.ptr, op.offsets, op.mask, size)
+    bits, words, vector, suffix = _words(ty, len(groups[0]))
+    resource, offsets, values = _resource(e, op.ptr), e(op.offsets), e(op.value)
+    masks = e(op.mask) if op.mask is not None else None
+    holder = first_holder(e, op.offsets.type)
+    for group in groups:
+        mask = _mask_of(masks, group[0])
+        if holder is not None:
+            mask = holder if mask is None else e.op(f"and i1 {holder}, {mask}")
+        packed = pack(e, [values[r] for r in group], ty, bits)
+        whole = packed[0]
+        if words > 1:
+            whole = "poison"
+            for i, word in enumerate(packed):
+                whole = e.op(f"insertelement {vector} {whole}, i{bits} {word}, i32 {i}")
+        operands = [(vector, whole), ("ptr addrspace(8)", resource)]
+        operands += [("i32", _address(e, offsets[group[0]], size, mask)), ("i32", "0"), ("i32", "0")]
+        e.call_void(f"llvm.amdgcn.raw.ptr.buffer.store.{suffix}", *operands)
