@@ -35,11 +35,15 @@ def build(i: Instruction, b: Builder) -> Action:
     raise UnknownInstruction(f"the emulator has no {i.name}", i)
 
 
+#: Sources that are no operands.
+_IMPLICIT = ("vcc", "scc", "saturate")
+
+
 def _chosen(table: dict[str, list[Signature]], i: Instruction, b: Builder) -> Signature:
     """The signature that fits the number of operands and the generation."""
     count = len(i.operands)
     for signature in table[i.name]:
-        explicit = sum(source not in ("vcc", "scc") and source[:2] != "d:" for source in signature.sources)
+        explicit = sum(source not in _IMPLICIT and source[:2] != "d:" for source in signature.sources)
         outputs = sum(name != "scc" for name in signature.destinations)
         if outputs + explicit == count and signature.generation in (None, b.limits.generation):
             return signature
@@ -79,6 +83,8 @@ def _vector(i: Instruction, b: Builder, signature: Signature) -> tuple[Compute, 
     for source in signature.sources:
         if source == "vcc":
             readers.append(b.implicit_vcc())
+        elif source == "saturate":
+            readers.append(lambda s: np.array([[s.saturate]]))
         elif source.startswith("d:"):
             readers.append(b.source(0, source[2:]))
         else:

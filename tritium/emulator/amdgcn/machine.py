@@ -40,6 +40,7 @@ class Machine(State):
         self.turn = 0
         self.pc[:] = self.program.entry
         self.flush32 = self.program.number("float_denorm_mode_32", 3) == 0
+        self.saturate = self.program.number("fp16_overflow") == 1
         self.flush64 = self.program.number("float_denorm_mode_16_64", 3) == 0
 
     def run(self) -> None:

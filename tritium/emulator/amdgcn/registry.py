@@ -1,7 +1,8 @@
 """The instructions that the emulator has, by name.
 
 A vector or scalar ALU instruction is declared by a signature in the order of its operands, `"f32 = f32 f32"`, and a
-function over arrays. Sources that are not operands: `vcc`, `scc`, and `d:f32`, the destination's old value. Other
+function over arrays. Sources that are not operands: `vcc`, `scc`, `saturate` (the mode FP16_OVFL), and `d:f32`, the
+destination's old value. Other
 instructions register a function that builds their step.
 """
 

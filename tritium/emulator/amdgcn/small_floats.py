@@ -32,8 +32,8 @@ def decode_fnuz(name: str, codes: Array) -> Array:
     return _VALUES[name][codes]
 
 
-def encode_fnuz(name: str, values: Array) -> Array:
-    """f32 as codes, rounded to nearest even; what is beyond the largest number becomes NaN."""
+def encode_fnuz(name: str, values: Array, saturate: bool = False) -> Array:
+    """f32 as codes, rounded to nearest even; what is beyond the largest number becomes NaN, or that number."""
     magnitude = np.abs(values.astype(np.float64))
     middles = _MIDDLES[name]
     code = np.searchsorted(middles, magnitude, side="right")
@@ -42,5 +42,7 @@ def encode_fnuz(name: str, values: Array) -> Array:
     largest = float(_VALUES[name][127])
     step = largest - float(_VALUES[name][126])
     beyond = ~(magnitude < largest + step / 2)
+    if saturate:
+        code, beyond = np.where(beyond, 127, code), np.zeros_like(beyond)
     code = np.where(np.signbit(values) & (code != 0), code | 0x80, code)
     return np.where(beyond | np.isnan(values), 0x80, code).astype(np.uint8)

@@ -44,6 +44,7 @@ class State:
         self.masks = np.zeros((waves, lanes), bool)
         self.pc = np.zeros(waves, np.int64)
         self.flush32 = self.flush64 = False
+        self.saturate = False  # FP16_OVFL: conversions to f16 and 8-bit floats do not overflow
         self.lds_size = lds
         self.lds_stride = max(-(-lds // 128) * 128, 128)
         self.lds = Store(np.empty(shape.workgroups * self.lds_stride, np.uint8), 0, "LDS")

@@ -46,16 +46,22 @@ def _set_denormals(s: State, value: int, i: Instruction) -> None:
     s.flush32, s.flush64 = value & 3 == 0, value >> 2 & 3 == 0
 
 
+def _saturate(s: State, value: bool) -> None:
+    s.saturate = value
+
+
 @special("s_setreg_imm32_b32 s_setreg_b32")
 def setreg(i: Instruction, b: Builder) -> Action:
-    """Of the hardware registers only the denormal fields of MODE can be written (bits 4-7)."""
+    """Of the hardware registers only fields of MODE can be written: denormals (bits 4-7), and FP16_OVFL (bit 23)."""
     fields = i.operands[0].name.removeprefix("hwreg(").rstrip(")").split(",")
     value = i.operands[1]
     if fields[0] not in ("HW_REG_MODE", "HW_REG_WAVE_MODE", "1") or value.kind != "int" or len(fields) != 3:
-        raise b.fail("only the denormal fields of HW_REG_MODE can be written")
+        raise b.fail("only fields of HW_REG_MODE can be written, by constants")
     offset, width, number = int(fields[1]), int(fields[2]), int(value.value)
+    if (offset, width) == (23, 1):
+        return Action(lambda s: _saturate(s, number == 1))
     if offset < 4 or offset + width > 8:
-        raise b.fail("only the denormal fields of HW_REG_MODE can be written")
+        raise b.fail("of HW_REG_MODE only the fields of denormals and FP16_OVFL can be written")
     mask = ((1 << width) - 1) << (offset - 4)
 
     def run(s: State) -> None:

@@ -39,7 +39,6 @@ vector("v_cvt_f64_i32", "f64 = i32")(lambda a: a.astype(F64))
 vector("v_cvt_f64_u32", "f64 = u32")(lambda a: a.astype(F64))
 vector("v_cvt_f16_i16", "f16 = i16")(lambda a: a.astype(F32).astype(F16))
 vector("v_cvt_f16_u16", "f16 = u16")(lambda a: a.astype(F32).astype(F16))
-vector("v_cvt_f16_f32", "f16 = f32")(lambda a: a.astype(F16))
 vector("v_cvt_f32_f16", "f32 = f16")(lambda a: a.astype(F32))
 vector("v_cvt_f64_f32", "f64 = f32")(lambda a: a.astype(F64))
 vector("v_cvt_f32_f64", "f32 = f64")(lambda a: a.astype(F32))
@@ -51,6 +50,13 @@ for _n in range(4):
     vector(f"v_cvt_f32_ubyte{_n}", "f32 = b32")(
         (lambda shift: lambda a: ((a >> U32(shift)) & U32(255)).astype(F32))(8 * _n)
     )
+
+
+@vector("v_cvt_f16_f32", "f16 = f32 saturate")
+def cvt_f16_f32(a: Array, saturate: Array) -> Array:
+    """Round to f16; with FP16_OVFL a finite number stays finite."""
+    out = a.astype(F16)
+    return np.where(saturate & np.isinf(out) & np.isfinite(a), np.copysign(F16(65504), out), out)
 
 
 def pack16(low: Array, high: Array) -> Array:
@@ -70,6 +76,16 @@ def towards_zero16(a: Array) -> Array:
 @vector("v_cvt_pkrtz_f16_f32 v_cvt_pk_rtz_f16_f32", "b32 = f32 f32")
 def pkrtz(a: Array, b: Array) -> Array:
     return pack16(towards_zero16(a), towards_zero16(b))
+
+
+@vector("v_cvt_pk_i16_f32", "b32 = f32 f32")
+def pk_i16_f32(a: Array, b: Array) -> Array:
+    return pack16(to_integer(np.int16)(a), to_integer(np.int16)(b))
+
+
+@vector("v_cvt_pk_u16_f32", "b32 = f32 f32")
+def pk_u16_f32(a: Array, b: Array) -> Array:
+    return pack16(to_integer(U16)(a), to_integer(U16)(b))
 
 
 @vector("v_pack_b32_f16", "b32 = f16 f16")
@@ -102,7 +118,9 @@ def _to_eight_bits(name: str) -> Callable[[Instruction, Builder], Action]:
 
         def run(s: State) -> None:
             one, two = np.broadcast_arrays(first(s), second(s))
-            half = encode_fnuz(name, one).astype(U32) | (encode_fnuz(name, two).astype(U32) << U32(8))
+            half = encode_fnuz(name, one, s.saturate).astype(U32) | (
+                encode_fnuz(name, two, s.saturate).astype(U32) << U32(8)
+            )
             old = s.vectors[row][s.at]
             word = (old & U32(0xFFFF)) | (half << U32(16)) if high else (old & U32(0xFFFF0000)) | half
             store(s, s.vectors[row], word)

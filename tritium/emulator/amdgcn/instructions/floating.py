@@ -7,6 +7,7 @@ that need more scale their operands.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -270,6 +271,42 @@ def div_fixup16(quotient: Array, denominator: Array, numerator: Array) -> Array:
     exact = numerator.astype(F32) / denominator.astype(F32)
     special = ~np.isfinite(exact) | (exact == 0) | ~np.isfinite(numerator) | ~np.isfinite(denominator)
     return np.where(special, exact.astype(F16), np.copysign(quotient, exact.astype(F16)))
+
+
+def _two_over_pi(bits: int) -> int:
+    """floor(2**bits * 2 / pi), by Machin's formula for pi."""
+    one = 1 << (bits + 64)
+
+    def arctan_inverse(n: int) -> int:
+        total = term = one // n
+        k, sign = 3, -1
+        while term:
+            term //= n * n
+            total += sign * (term // k)
+            k, sign = k + 2, -sign
+        return total
+
+    pi = 4 * (4 * arctan_inverse(5) - arctan_inverse(239))
+    return (2 * one << bits) // pi
+
+
+_PREOP_BITS = 1201
+_TWO_OVER_PI = _two_over_pi(_PREOP_BITS)
+
+
+@vector("v_trig_preop_f64", "f64 = f64 u32")
+def trig_preop(a: Array, segment: Array) -> Array:
+    """53 bits of 2/pi: those that matter for an argument of this size, some segments further on (V_TRIG_PREOP_F64)."""
+    exponent = (a.view(U64) >> U64(52)).astype(I64) & 2047
+    shift = (segment & U32(31)).astype(I64) * 53 + np.where(exponent > 1077, exponent - 1077, 0)
+    places, index = np.unique(shift, return_inverse=True)
+    values = []
+    for place in places.tolist():
+        down = _PREOP_BITS - 53 - place
+        bits = _TWO_OVER_PI >> down if down >= 0 else _TWO_OVER_PI << -down
+        values.append(math.ldexp(float(bits & ((1 << 53) - 1)), -53 - place))
+    result = np.array(values)[index].reshape(shift.shape)
+    return np.where(exponent >= 1968, np.ldexp(result, 128), result)
 
 
 # -- dots --------------------------------------------------------------------------------------------------------------
