@@ -158,6 +158,8 @@ def kernarg_bytes(
 
 def hidden(argument: Argument, grid: tuple[int, int, int], block: tuple[int, int, int]) -> bytes:
     """A hidden argument ("Code Object V5 Metadata" of LLVM's user guide); those without meaning here are zero."""
+    if argument.kind in ("hidden_hostcall_buffer", "hidden_printf_buffer"):
+        raise LaunchError("the kernel prints through the host, which the emulator does not have")
     value = 0
     for kind, numbers in (("hidden_block_count", grid), ("hidden_group_size", block)):
         if found := re.fullmatch(kind + "_([xyz])", argument.kind):

@@ -22,7 +22,8 @@ class Machine(State):
     """The waves of a batch of workgroups and their progress."""
 
     def __init__(self, program: Program, shape: Shape, lds: int, races: bool) -> None:
-        super().__init__(shape, program.vectors, program.accumulators, lds, program.scratch_size, races)
+        granule = program.lds_granule if races else 0
+        super().__init__(shape, program.vectors, program.accumulators, lds, program.scratch_size, granule)
         self.program = program
         self.max_steps = 1 << 62
         self.executed = self.barriers = 0

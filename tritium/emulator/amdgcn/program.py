@@ -7,6 +7,7 @@ are first reached.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -97,6 +98,14 @@ class Program:
             return total, 0
         offset = self.number("accum_offset", total)
         return (min(total, offset), max(total - offset, 0)) if total > offset else (offset, 0)
+
+    @property
+    def lds_granule(self) -> int:
+        """The bytes of the smallest access to LDS in the module."""
+        names = {i.name for i in self.module.instructions if i.name.startswith(("ds_", "flat_"))}
+        if any(re.search("_(u8|i8|b8|[us]byte|byte)", name) for name in names):
+            return 1
+        return 2 if any(re.search("_(u16|i16|b16|[us]?short)", name) for name in names) else 4
 
     def entry_point(self) -> int:
         """The first instruction. Firmware that preloads arguments enters 256 bytes after the kernel's label."""

@@ -21,11 +21,11 @@ SEVERAL = -2
 
 
 class LdsRaces:
-    """The last accesses to each byte of the LDS of a batch."""
+    """The last accesses to each location of the LDS of a batch. A location has the size of the smallest access."""
 
-    def __init__(self, shape: Shape, stride: int) -> None:
-        self.shape, self.stride = shape, stride
-        size = shape.workgroups * stride
+    def __init__(self, shape: Shape, stride: int, granule: int) -> None:
+        self.shape, self.stride, self.granule = shape, stride, granule
+        size = shape.workgroups * stride // granule
         self.write_time, self.read_time = np.empty(size, np.int32), np.empty(size, np.int32)
         self.writer, self.reader = np.empty(size, np.int32), np.empty(size, np.int32)
         self.write_at, self.read_at = np.empty(size, np.int32), np.empty(size, np.int32)
@@ -55,9 +55,10 @@ class LdsRaces:
         return found
 
     def spread(self, piece: Piece, size: int) -> tuple[Array, Array]:
-        """(bytes, the wave that accesses each)."""
-        places = (piece.at[:, None] + np.arange(size)).ravel()
-        return places, np.repeat(piece.lanes // self.shape.lanes, size)
+        """(locations, the wave that accesses each)."""
+        first, count = piece.at // self.granule, size // self.granule
+        places = (first[:, None] + np.arange(count)).ravel() if count > 1 else first
+        return places, np.repeat(piece.lanes // self.shape.lanes, count)
 
     def now(self, waves: Array) -> Array:
         return self.time[self.shape.group_of_wave[waves]]
@@ -80,7 +81,7 @@ class LdsRaces:
         """Check and note writes, before they are made; those that do not change a value (`same`) race with no write."""
         place, wave = self.spread(piece, size)
         now = self.now(wave)
-        unseen = (self.write_time[place] >= now) & (self.writer[place] != wave) & ~np.repeat(same, size)
+        unseen = (self.write_time[place] >= now) & (self.writer[place] != wave) & ~np.repeat(same, size // self.granule)
         if atomic:
             unseen &= ~self.atomic[place]
         if unseen.any():
@@ -100,7 +101,7 @@ class LdsRaces:
         """After a write: report two waves that wrote different values to one location by this instruction."""
         for n in np.nonzero(lost)[0]:
             wave = int(piece.lanes[n]) // self.shape.lanes
-            place = piece.at[n] + np.arange(size)
+            place = piece.at[n] // self.granule + np.arange(size // self.granule)
             other = place[self.writer[place] != wave]
             if other.size:
                 self.report(i, "writes", "written by", int(other[0]), wave, self.writer, self.write_at)
@@ -123,5 +124,6 @@ class LdsRaces:
         who = "several waves" if other == SEVERAL else f"wave {other % self.shape.waves_per_group}"
         waited = owner is self.writer and self.late[place]
         how = "which had not been waited for at the last barrier" if waited else "no barrier orders the two"
-        text = f"{self.shape.name}: race in LDS at byte {place % self.stride}: {self.shape.where(wave)} {doing} "
+        at_byte = place * self.granule % self.stride
+        text = f"{self.shape.name}: race in LDS at byte {at_byte}: {self.shape.where(wave)} {doing} "
         raise DataRace(f"{text}what was {done} {who}; {how}", i, by)

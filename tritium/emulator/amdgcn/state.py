@@ -28,9 +28,12 @@ POISON = 0xFFF7FFF7
 
 
 class State:
-    """The state of a batch, and of the group of waves that executes: `waves` (numbers), `at` (an index of rows)."""
+    """The state of a batch, and of the group of waves that executes: `waves` (numbers), `at` (an index of rows).
 
-    def __init__(self, shape: Shape, vectors: int, accumulators: int, lds: int, scratch: int, races: bool) -> None:
+    Races in LDS are found in locations of `granule` bytes; with 0 they are not looked for.
+    """
+
+    def __init__(self, shape: Shape, vectors: int, accumulators: int, lds: int, scratch: int, granule: int) -> None:
         self.shape = shape
         waves, lanes = shape.waves, shape.lanes
         self.lanes = lanes
@@ -52,7 +55,7 @@ class State:
         self.scratch = Store(np.empty(waves * lanes * scratch, np.uint8), 0, "scratch memory")
         self.kernarg = Store(np.zeros(1, np.uint8), 0, "the kernel arguments", writable=False)
         self.memory = Memory()
-        self.races = LdsRaces(shape, self.lds_stride) if races else None
+        self.races = LdsRaces(shape, self.lds_stride, granule) if granule else None
         self.waves = np.arange(waves)
         self.at: slice | Array = slice(None)
         self.sliced = True
