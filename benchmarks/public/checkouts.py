@@ -51,7 +51,7 @@ NEEDED = {
     "tutorials": ("python/tutorials/*.py",),
 }  # fmt: skip
 _OTHER_CARDS = {"_aipu", "_amd", "_arm", "_ascend", "_cambricon", "_enflame", "_hygon", "_iluvatar", "_kunlunxin",
-                "_metax", "_mthreads", "_sunrise", "_tsingmicro", "triton_ascend", "__pycache__"}  # fmt: skip
+                "_metax", "_mthreads", "_sunrise", "_tsingmicro", "__pycache__"}  # fmt: skip
 
 
 def copy(clones: Path, target: Path) -> int:

@@ -37,6 +37,7 @@ SWITCHES = {
     "store-mma-rows-per-warp": "dot results are redistributed across warps through shared memory before the store",
     "fence-elimination": "each WGMMA that reads writes of threads has a proxy fence, redundant or not",
     "speculate-loads": "loads in a branch are issued only once its condition is known",
+    "cluster-loads": "a load to be copied to shared memory is issued after the copies of earlier loads",
     "rematerialize-after-loops": "values used after a loop of high register pressure stay live across it",
     "ldmatrix-scheduling": "kernels that spill are not retried with operands of mma.sync loaded as late as possible",
     "register-pressure-scheduling": "kernels that spill are not retried with schedules for register pressure",

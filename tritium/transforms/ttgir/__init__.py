@@ -58,6 +58,7 @@ SPELLINGS = [
     ),
     Spelling("hoist-waits", "HoistWaitsPass", former=("early-waits",)),
     Spelling("speculate-loads", "SpeculateLoadsPass", former=("early-loads",)),
+    Spelling("cluster-loads", "ClusterLoadsPass"),
     Spelling("rematerialize-after-loops", "RematerializeAfterLoopsPass", former=("recompute-behind-loops",)),
     Spelling("store-mma-rows-per-warp", "StoreMmaRowsPerWarpPass", former=("store-own-rows",)),
     Spelling("store-in-own-cta", "StoreInOwnCtaPass", former=("store-in-own-block",)),

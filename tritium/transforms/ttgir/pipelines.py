@@ -179,6 +179,11 @@ LOWERING = [
         "Issue loads of a branch before its memory-dependent condition is known",
         when=has_interface(IfLike),
     ),
+    _memory(
+        "cluster-loads",
+        "Issue loads before the stores to shared memory of earlier loads",
+        when=has_any("ttg.local_alloc", "ttg.local_store"),
+    ),
     _pipeline(
         "late-sums",
         "Do the shuffles of row sums beside those of the next row maximum",
