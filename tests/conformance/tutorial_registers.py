@@ -1,22 +1,25 @@
 """Registers of Triton's tutorial kernels in every configuration that the tutorials give them, beside Triton's.
 
-    python -m tests.conformance.tutorial_registers CHECKOUT [--targets 80,90] [--only NAME] [--all] [--json FILE]
+    python -m tests.conformance.tutorial_registers CHECKOUT [--targets 80,90] [--only NAME] [--all] [--types bf16,fp8e4nv]
+                                                   [--json FILE]
 
 CHECKOUT is a folder with Triton's sources. Without `--all` only the configurations that a tutorial itself launches, or
 lists first for its autotuner, are compiled; with it all that the autotuner tries. So are the kernels of examples/ with
 the options of their tests, and with Triton's own default of 4 warps. A row gives, for us and for Triton
 (where `tests/triton_oracle.py` finds it), registers of a thread, bytes of spill stores and loads, bytes of stack and of
-shared memory. Triton's PTX is assembled by the `ptxas` that ours is, so that what differs is the text.
+shared memory, and whether ptxas serializes WGMMAs. `--types` compiles matmuls of 16-bit floats and fp8 for other element
+types, too. Triton's PTX is assembled by the `ptxas` that ours is, so that what differs is the text.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,7 @@ from tests.triton_oracle import TritonError, TritonOracle, find_interpreter
 from tritium.backends.errors import BackendError
 from tritium.backends.nvidia.assembler import Assembler, Resources, assembler_options
 from tritium.backends.nvidia.codegen import NVPTXTarget
+from tritium.backends.nvidia.remarks import explain
 from tritium.backends.nvidia.stages import kernel_name
 from tritium.compiler import ASTSource, CompiledKernel, GPUTarget, compile
 from tritium.support import TritiumError
@@ -152,6 +156,23 @@ def configurations() -> list[Configuration]:
     return out
 
 
+_ELEMENT = re.compile(r"\b(fp16|bf16|fp8e4nv|fp8e5)\b")
+
+
+def _of_types(one: Configuration, types: str) -> Iterator[Configuration]:
+    """The same configuration of a matmul for other element types."""
+    if one.case.tutorial not in ("03", "08", "09"):
+        return
+    for ty in filter(None, types.split(",")):
+        signature = {name: _ELEMENT.sub(ty, text) for name, text in one.case.signature.items()}
+        if signature == one.case.signature and one.case.tutorial != "08":
+            continue
+        wide = ty.startswith("fp8")
+        constants = {name: wide if name.startswith("FP8") else v for name, v in one.case.constants.items()}
+        case = replace(one.case, signature=signature, constants=constants, note=f"{one.case.note} as {ty}".strip())
+        yield replace(one, case=case)
+
+
 def examples() -> list[ExampleKernel]:
     """Cases of examples/ with their options; products that are tested with 8 warps with Triton's default of 4, too."""
     out = []
@@ -173,16 +194,17 @@ class Usage:
     shared: int = 0
     warps: int = 0
     error: str = ""
+    serialized: bool = False
 
     @property
     def clean(self) -> bool:
-        """Whether all is in registers."""
-        return not (self.error or self.stores or self.loads or self.stack)
+        """Whether all is in registers, and no WGMMA is serialized."""
+        return not (self.error or self.stores or self.loads or self.stack or self.serialized)
 
     def __str__(self) -> str:
         if self.error:
             return self.error[:40]
-        return f"{self.registers:>4} {self.stores:>6} {self.loads:>6} {self.stack:>5} {self.shared:>7} {self.warps:>3}"
+        return f"{self.registers:>4} {self.stores:>6} {self.loads:>6} {self.stack:>5} {self.shared:>7} {self.warps:>3}{' serialized' * self.serialized}"
 
 
 def ours(source: ASTSource | str, capability: int, options: dict[str, Any]) -> Usage:
@@ -198,7 +220,13 @@ def ours(source: ASTSource | str, capability: int, options: dict[str, Any]) -> U
 
 def _usage_of(kernel: CompiledKernel) -> Usage:
     m = kernel.metadata
-    return Usage(kernel.n_regs, m.spill_stores, m.spill_loads, m.stack_size, m.shared, m.num_warps)
+    warps, serialized = m.num_warps, _is_serialized(m.remarks)
+    return Usage(kernel.n_regs, m.spill_stores, m.spill_loads, m.stack_size, m.shared, warps, serialized=serialized)
+
+
+def _is_serialized(remarks: Sequence[str]) -> bool:
+    """Whether ptxas says that it serializes WGMMAs."""
+    return any(explain(text).kind == "serialized-wgmma" for text in remarks)
 
 
 def theirs(
@@ -223,7 +251,10 @@ def triton_usage(oracle: TritonOracle, compiled: Callable[[], dict[str, str]], c
     except (TritonError, TritiumError, BackendError) as error:
         return Usage(error=_short(error))
     shared = oracle.resources["shared"]
-    return Usage(found.registers, found.spill_stores, found.spill_loads, found.stack, shared, warps)
+    serialized = _is_serialized(found.remarks)
+    return Usage(
+        found.registers, found.spill_stores, found.spill_loads, found.stack, shared, warps, serialized=serialized
+    )
 
 
 PTX = 88
@@ -243,7 +274,7 @@ def _short(error: Exception) -> str:
 def rows(chosen: argparse.Namespace, folder: Path, oracle: TritonOracle | None) -> Iterator[dict[str, Any]]:
     """A row for each configuration and chip, as it is compiled."""
     for capability in map(int, chosen.targets.split(",")):
-        for one in configurations():
+        for one in [one for row in configurations() for one in (row, *_of_types(row, chosen.types))]:
             case = one.case
             if not (one.fits(capability) and (one.first or chosen.all) and case.name.startswith(chosen.only)):
                 continue
@@ -270,12 +301,13 @@ def rows(chosen: argparse.Namespace, folder: Path, oracle: TritonOracle | None) 
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line; returns 1 if a kernel that a tutorial launches so spills, or does not compile."""
+    """The command line; returns 1 if a kernel that a tutorial launches so spills, is serialized, or does not compile."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path)
     parser.add_argument("--targets", default="80,90", help="compute capabilities times ten")
     parser.add_argument("--only", default="", help="kernels whose row starts so, such as `06` or `examples matmul`")
     parser.add_argument("--all", action="store_true", help="everything that autotuners try")
+    parser.add_argument("--types", default="", help="element types that matmuls are compiled for, too")
     parser.add_argument("--json", type=Path, help="a file for the rows, one a line")
     chosen = parser.parse_args(arguments)
     tutorials = chosen.checkout / "python" / "tutorials"
@@ -299,7 +331,7 @@ def main(arguments: list[str] | None = None) -> int:
                     file.write(json.dumps(row, default=vars) + "\n")
     if oracle is not None:
         oracle.close()
-    print(f"{bad} of those that are launched so keep registers in memory, or do not compile")
+    print(f"{bad} of those that are launched so spill, have serialized WGMMAs, or do not compile")
     return 1 if bad else 0
 
 

@@ -19,6 +19,7 @@ from tests.backends.nvidia.fake_cuda import CONTEXT, FakeCuda, driver_in_use
 from tritium.backends.nvidia.libcuda import CudaError
 from tritium.backends.nvidia.toolchain import find_tool
 from tritium.compiler import GPUTarget
+from tritium.emulator import encode_tiled
 from tritium.runtime import ArgumentError, LaunchError, OutOfResources, TensorDescriptor
 from tritium.runtime.cpu_driver import CPUDriver
 from tritium.runtime.cuda import CUDADriver, Event
@@ -227,6 +228,27 @@ def test_tuples_and_descriptors(fake: FakeCuda) -> None:
     (seen,) = fake.launches
     number, _, *rest = struct.unpack("<i44x128siiqqQQQ", seen.params)  # a tensor map, then shape and strides
     assert (number, rest) == (5, [10, 20, 32, 1, BASE, 0, 0])
+
+
+def test_descriptors_made_from_arguments_are_encoded_at_launches(fake: FakeCuda) -> None:
+    """By Python's way and by the fast path; a kernel without maps runs where a map cannot be encoded."""
+
+    @tritium.jit
+    def doubled(x, y, m, n):
+        a = tl.make_tensor_descriptor(x, [m, n], [n, 1], [8, 16])
+        b = tl.make_tensor_descriptor(y, [m, n], [n, 1], [8, 16])
+        b.store([0, 0], a.load([0, 0]) * 2.0)
+
+    for base in [*[BASE] * 4, BASE + 256, BASE]:
+        doubled[(1,)](Array(base), Array(BASE + 512), 10, 64)
+        params = fake.launches[-1].params
+        assert struct.unpack_from("<QQii", params) == (base, BASE + 512, 10, 64)
+        packer = doubled.warmup(Array(base), Array(BASE + 512), 10, 64, grid=(1,)).launcher.packer
+        maps = [params[at : at + size] for at, size in packer.layout.places(packer.codes)[4:]]
+        assert maps == [encode_tiled(7, at, [64, 10], [256], [16, 8], [1, 1], 0, 2, 2, 0) for at in (base, BASE + 512)]
+    assert fake.calls.count("cuTensorMapEncodeTiled") == 3
+    doubled[(1,)](Array(), Array(BASE + 512), 0, 64)
+    assert len(fake.launches[-1].params) < len(fake.launches[-2].params)
 
 
 def test_scratch_memory_is_allocated(fake: FakeCuda, copy: Any) -> None:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from operator import attrgetter, methodcaller
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..backends.nvidia import device as devices
 from ..backends.nvidia.cubin import parameter_base
@@ -36,6 +36,9 @@ from .placement import place, place_of
 from .scratch import scratch_block
 from .tensor_maps import NotEncodable, encoders_of
 from .torch_abi import CUDA, stream_function_address
+
+if TYPE_CHECKING:
+    from ..compiler.kernel import KernelLauncher
 
 __all__ = ["CudaLauncher"]
 
@@ -64,6 +67,7 @@ class CudaLauncher:
         self.packer = Packer(self.names, types, layout, encoders, maps)
         self.forms = CallForms.of(kernel)
         self.calls = DirectCalls(self, self.packer)
+        self._own_maps: KernelLauncher | None = None
         self.scratch = [
             (values.get(f"{kind}_scratch_size") or 0, values.get(f"{kind}_scratch_align") or 1)
             for kind in ("global", "profile")
@@ -79,7 +83,7 @@ class CudaLauncher:
         except ArgumentError as error:
             raise ArgumentError(f"{self.kernel.name}: {error}") from None
         except NotEncodable:
-            self.kernel.compiled_with(host_maps=False).launcher(sizes, args, stream)
+            self._with_own_maps()(sizes, args, stream)
             return
         handle = devices.current_stream(index) if stream is None else int(stream)
         _wait_for_makers(function, arrays, handle)
@@ -90,6 +94,12 @@ class CudaLauncher:
         if settings.nvidia.launch_blocking:
             function.wait(handle, sizes)
         del arrays, memory
+
+    def _with_own_maps(self) -> KernelLauncher:
+        """A launcher of the same kernel that makes all its descriptors itself."""
+        if self._own_maps is None:
+            self._own_maps = self.kernel.compiled_with(host_maps=False).launcher
+        return self._own_maps
 
     def on(self, index: int) -> LoadedFunction:
         """The kernel loaded on a GPU; its resource usage is stored in the CompiledKernel."""
