@@ -1,6 +1,6 @@
 """Kernels of people who write what torch, NumPy and Python have, or misspell what the language has; see `kernels.py`."""
 
-# ruff: noqa: F841
+# ruff: noqa: F821, F841
 import functools
 
 import tritium.language as tl
@@ -163,3 +163,42 @@ def compare_and_swap_of_floats(p, x):
 @kernel("*i32, fp32")
 def atomic_store_of_floats(p, x):
     tl.atomic_store(p, x)  # error: atomic_store through a pointer to int32 takes integers, not fp32
+
+
+@kernel("*fp32, i32")
+def read_before_its_assignment(p, n):
+    for i in range(n):
+        tl.store(p, last)  # error: last is not defined here: it is assigned later
+        last = i  # note: last is assigned here
+
+
+@kernel("*fp32, i32")
+def sum_without_a_start(p, n):
+    total += n  # error: total is not defined here: this statement is its first assignment
+    # hint: assign total before
+
+
+@kernel("*fp32, i32", N=4)
+def assigned_on_a_path_that_is_not_compiled(p, n, N: tl.constexpr):
+    if N > 4:
+        x = 1.0  # note: x is assigned here
+    tl.store(p, x)  # error: x is not defined here: it is assigned on a path that is not compiled
+
+
+@kernel("*fp32, i32")
+def append_to_a_list(p, n):
+    x = []
+    x.append(n)  # error: tuple () has no attribute append
+    # hint: lists are tuples in kernels
+
+
+@kernel("*fp32, i32")
+def function_by_a_run_time_condition(p, n):
+    f = kernels.two if n > 2 else kernels.sized  # error: inconsistent types constexpr SourceFunction
+    # hint: call each in a branch
+
+
+@kernel("*fp32, i32")
+def text_of_a_run_time_value(p, n):
+    tl.device_print(f"{n}")  # error: Cannot evaluate f-string
+    # hint: `tl.device_print("text", n)`

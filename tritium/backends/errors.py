@@ -10,7 +10,7 @@ from ..support import TritiumError
 __all__ = ["BackendError", "OutOfResources", "PTXASError", "PerformanceWarning", "ToolMissing", "stage_of"]
 
 
-class BackendError(RuntimeError):
+class BackendError(TritiumError, RuntimeError):
     """LLVM, an assembler, the loader or the thread pool failed; the message has the details."""
 
 

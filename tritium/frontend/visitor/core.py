@@ -24,6 +24,7 @@ from ..errors import (
     cause_of_call,
 )
 from ..semantics.errors import OperandError
+from .names import assignment_of
 from .scope import Binding, Poisoned, lookup
 
 if TYPE_CHECKING:
@@ -207,10 +208,24 @@ class Visitor:
         try:
             value = self.env[name]
         except KeyError:
-            return lookup(self.callee, name, self.env, self.any_global)
+            try:
+                return lookup(self.callee, name, self.env, self.any_global)
+            except LanguageError as error:
+                raise self._unassigned(name, node) or error from None
         if value.__class__ is Poisoned:
             raise value.read(name, node)
         return value
+
+    def _unassigned(self, name: str, node: ast.AST | None) -> LanguageError | None:
+        """The error of reading a local name before its assignment; None for a name that is not local."""
+        assignment = assignment_of(self.callee.parse(), name)
+        if assignment is None:
+            return None
+        at, here = getattr(assignment, "lineno", 0), getattr(node, "lineno", 0)
+        why = "it is assigned later" if at > here else "it is assigned on a path that is not compiled"
+        why = "this statement is its first assignment" if at == here else why
+        notes = [] if at == here else [(f"{name} is assigned here", assignment)]
+        return LanguageError(f"NameError: {name} is not defined here: {why}", f"assign {name} before", notes=notes)
 
     def call_callee(self, fn: Any, args: list[Any], kwargs: dict[str, Any] | None = None) -> Any:
         """Call a function of the language at the insertion point; its value."""

@@ -15,6 +15,7 @@ from ..callee import SourceFunction
 from ..dtypes import dtype, str_to_type
 from ..errors import CallFrame, CompilationError, LanguageError
 from ..semantics.casts import unsupported_fp8
+from .names import parameter_of
 from .unit import Unit, location_of
 from .values import flatten, tl_tuple, wrap
 
@@ -27,7 +28,7 @@ def _check_parameters(fn: SourceFunction) -> None:
     """Raise CompilationError for a parameter with contradicting annotations."""
     for number, p in enumerate(fn.params):
         if p.is_constexpr and not {number, p.name}.isdisjoint(getattr(fn, "do_not_specialize", ())):
-            frame = CallFrame(fn.__name__, fn.source, fn.parse())
+            frame = _frame_of_parameter(fn, p.name)
             raise CompilationError(
                 f"{p.name} marked as constexpr and listed in do_not_specialize",
                 [frame],
@@ -83,8 +84,12 @@ def _parameter(fn: SourceFunction, arguments: Arguments, name: str, path: Path, 
     try:
         return arguments.make(name, path, kind, block)
     except LanguageError as e:
-        node = next((n for n in ast.walk(fn.parse().args) if isinstance(n, ast.arg) and n.arg == name), fn.parse())
-        raise CompilationError(e.message, [CallFrame(fn.__name__, fn.source, node)], e.hint) from None
+        raise CompilationError(e.message, [_frame_of_parameter(fn, name)], e.hint) from None
+
+
+def _frame_of_parameter(fn: SourceFunction, name: str) -> CallFrame:
+    function = fn.parse()
+    return CallFrame(fn.__name__, fn.source, parameter_of(function, name) or function)
 
 
 def kernel_returns(fn: SourceFunction) -> CompilationError:
@@ -150,7 +155,7 @@ class Arguments:
         ty = getattr(ty, "block_type", ty)
         element = getattr(getattr(ty, "scalar", ty), "element_ty", ty)
         if self.fp8 and isinstance(element, dtype) and element.is_fp8() and element.name not in self.fp8:
-            frame = CallFrame(self.fn.__name__, self.fn.source, self.fn.parse())
+            frame = _frame_of_parameter(self.fn, name)
             raise CompilationError(f"ValueError: {name} has type {ty}: {unsupported_fp8(element, self.fp8)}", [frame])
 
     def _without_value(self, name: str, path: Path) -> Any:

@@ -121,7 +121,7 @@ def _f_string(visitor: Visitor, node: ast.JoinedStr) -> Any:
             raise UnsupportedUse(
                 "Cannot evaluate f-string containing non-constexpr conversion values,"
                 f" found value of type {type_text(value)}",
-                "print run-time values with tl.device_print",
+                f'print run-time values as arguments: `tl.device_print("text", {ast.unparse(part.value)})`',
             )
         value = unwrap_deep(value)
         value = _CONVERSIONS[part.conversion](value)

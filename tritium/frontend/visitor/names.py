@@ -6,7 +6,16 @@ import ast
 
 from ...support.lazy import LazyModule
 
-__all__ = ["assigned_names", "exits_early", "read_outside_loops", "display_name", "statements_after", "statements_of"]
+__all__ = [
+    "assigned_names",
+    "assignment_of",
+    "display_name",
+    "exits_early",
+    "parameter_of",
+    "read_outside_loops",
+    "statements_after",
+    "statements_of",
+]
 
 _desugar = LazyModule("..desugar", __package__)
 
@@ -25,6 +34,20 @@ def assigned_names(node: ast.AST) -> tuple[str, ...]:
         _collect(node, names)
         found = node.tritium_assigned = tuple(names)  # type: ignore[attr-defined]
     return found
+
+
+def assignment_of(function: ast.AST, name: str) -> ast.AST | None:
+    """The first statement of `function` that assigns `name`, in source order; None without one."""
+    if name not in assigned_names(function):
+        return None
+    simple = (n for n in ast.walk(function) if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr)))
+    found = (node for node in simple if name in assigned_names(node))
+    return min(found, key=lambda node: (node.lineno, node.col_offset), default=None)
+
+
+def parameter_of(function: ast.FunctionDef, name: str) -> ast.arg | None:
+    """The parameter `name` in the definition of a function."""
+    return next((n for n in ast.walk(function.args) if isinstance(n, ast.arg) and n.arg == name), None)
 
 
 def read_outside_loops(function: ast.AST) -> frozenset[str]:

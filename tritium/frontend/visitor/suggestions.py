@@ -9,7 +9,7 @@ from ...support.lazy import LazyModule
 from ...support.suggestions import did_you_mean
 from ..constexpr import unwrap
 from ..errors import LanguageError
-from .values import has_handles, type_text
+from .values import has_handles, tl_tuple, type_text
 
 __all__ = ["no_attribute", "wrong_call"]
 
@@ -98,6 +98,8 @@ def no_attribute(owner: Any, name: str) -> LanguageError:
         what, hint = f"a value of type {type_text(owner)}", _METHODS.get(name)
     else:
         what, hint = "None" if owner is None else f"{type(unwrap(owner)).__name__} {unwrap(owner)!r}", None
+        if name in ("append", "extend", "insert", "pop") and isinstance(unwrap(owner), tl_tuple):
+            hint = "lists are tuples in kernels: make a new one, x = x + [value]"
     return LanguageError(f"AttributeError: {what} has no attribute {name}", hint)
 
 

@@ -10,12 +10,13 @@ import ast
 import copy
 from collections.abc import Iterable, Sequence
 
+from ..callee import SourceFunction
 from ..errors import LanguageError
 from ..semantics.errors import dtype_spelling
 from .core import Visitor
-from .names import display_name
+from .names import display_name, parameter_of
 from .scope import Binding
-from .values import dtype, tensor, type_text
+from .values import dtype, tensor, type_text, unwrap
 
 __all__ = ["branches", "loop_carried", "not_carried", "returns", "ternary"]
 
@@ -65,8 +66,7 @@ def _first(visitor: Visitor, name: str, binding: Binding | None) -> ast.AST | No
     """The assignment that gave a name its value before a loop, or its parameter."""
     if binding is not None:
         return binding.node
-    parameters = visitor.callee.parse().args
-    return next((p for p in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs) if p.arg == name), None)
+    return parameter_of(visitor.callee.parse(), name)
 
 
 # -- branches -----------------------------------------------------------------------------------------------------
@@ -123,6 +123,8 @@ def _is_generated(node: ast.If) -> bool:
 def ternary(node: ast.IfExp, then: object, other: object) -> LanguageError:
     """The error of a conditional expression whose values have two types."""
     hint = "give both values one type"
+    if all(isinstance(unwrap(value), SourceFunction) for value in (then, other)):
+        hint = "a run-time condition cannot select a function: call each in a branch of an `if`"
     if all(isinstance(value, tensor) and not value.dtype.is_ptr() for value in (then, other)):
         where = f"tl.where({', '.join(map(ast.unparse, (node.test, node.body, node.orelse)))})"
         hint = f"use `{where}`, which promotes them to one type" if len(where) <= MAX_SUGGESTION else "use tl.where"
