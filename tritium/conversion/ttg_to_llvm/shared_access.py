@@ -194,8 +194,7 @@ def _vector(e: FunctionContext, kind: str, elements: Sequence[str]) -> tuple[str
     if known is not None:
         return ("i32", known[0]) if len(known) == 1 else _side_by_side(e, "i32", known)
     if kind == "i8" and len(elements) % 4 == 0:
-        fours = [_side_by_side(e, kind, elements[i : i + 4]) for i in range(0, len(elements), 4)]
-        words = [e.op(f"bitcast {vector} {four} to i32") for vector, four in fours]
+        words = [e.target.word_of_bytes(e, elements[i : i + 4], e.words) for i in range(0, len(elements), 4)]
         return ("i32", words[0]) if len(words) == 1 else _side_by_side(e, "i32", words)
     return _side_by_side(e, kind, elements)
 

@@ -254,6 +254,13 @@ class TargetInfo(ABC):
         """The lowering of an operation that is this target's own; None for the shared one."""
         return None
 
+    def word_of_bytes(self, e: ThreadEmitter, elements: Sequence[str], words: dict[tuple[str, ...], str]) -> str:
+        """The i32 of four i8 operands, the first in the lowest bits; `words`: those that operands were taken from."""
+        word = "poison"
+        for i, element in enumerate(elements):
+            word = e.op(f"insertelement <4 x i8> {word}, i8 {element}, i32 {i}")
+        return e.op(f"bitcast <4 x i8> {word} to i32")
+
     # -- kernels --------------------------------------------------------------------------------------------------
 
     @abstractmethod

@@ -16,6 +16,7 @@ from ....support import UnsupportedOperation
 from ...lowerings import LoweringFunction
 from ..target_info import GlobalAccess, ModuleContext, ThreadEmitter
 from .arithmetic import FPMATH, AMDArithmetic
+from .byte_transpose import transposed_word
 from .lowerings import AMD_LOWERINGS
 from .memory import EMPTY, NON_TEMPORAL, Written, global_access, store_where, where
 
@@ -53,6 +54,10 @@ class AMDTarget(AMDArithmetic):
 
     def _refuse(self, e: ThreadEmitter, op: Operation) -> None:
         raise UnsupportedOperation(op, f"is not supported on {self.name} (hip:{self.arch})")
+
+    def word_of_bytes(self, e: ThreadEmitter, elements: Sequence[str], words: dict[tuple[str, ...], str]) -> str:
+        """Bytes of four words by permutations: those of a transpose, two for each word that it makes."""
+        return transposed_word(e, elements, words) or super().word_of_bytes(e, elements, words)
 
     # -- kernels --------------------------------------------------------------------------------------------------
 
