@@ -73,7 +73,7 @@ def _options_introduction() -> str:
         """
         Keywords of a launch that are no parameters of the kernel, the `options` of `compile`, and `--option` of
         `tritium compile`. "none" says that the target ignores the option, and why; an empty cell that it does not have
-        it: giving it is an error. The stages for AMD GPUs end at `ttir`: a compile that needs more is refused, and
+        it: giving it is an error. For AMD GPUs other than gfx942 and gfx1100 stages end at `ttir`;
         options of later stages are checked and kept.
         """
     )

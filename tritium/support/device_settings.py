@@ -53,7 +53,8 @@ class NvidiaSettings(Group):
     )
 
 
-_LATER = "not reached: stages for AMD GPUs end at `ttir`, and a compile that needs more is refused"
+_LATER = "no effect: there is no such pass or scheduler here"
+_REFUSED = "not supported: a compile for an AMD GPU is refused where it is set"
 
 
 class AmdSettings(Group):
@@ -62,7 +63,7 @@ class AmdSettings(Group):
     use_buffer_ops = Flag(
         True,
         "AMDGCN_USE_BUFFER_OPS",
-        doc="access memory by buffer instructions on AMD GPUs",
+        doc="no effect: there is no such pass or scheduler here",
         invalidates=True,
         kind=HINT,
     )
@@ -74,12 +75,12 @@ class AmdSettings(Group):
     use_async_copy = OptionalFlag("TRITON_HIP_USE_ASYNC_COPY", doc=_LATER, kind=HINT)
     use_coexec_scheduler = OptionalFlag("TRITON_HIP_USE_COEXEC_SCHEDULER", doc=_LATER, kind=HINT)
     use_expert_scheduling = OptionalFlag("TRITON_HIP_USE_EXPERT_SCHEDULING", doc=_LATER, kind=HINT)
-    dump_mir = Text(None, "TRITON_DUMP_MIR", doc=_LATER, kind=INSTRUMENTATION)
-    swap_mir = Text(None, "TRITON_SWAP_MIR", doc=_LATER, kind=SEMANTIC)
+    dump_mir = Text(None, "TRITON_DUMP_MIR", doc=_REFUSED, kind=INSTRUMENTATION)
+    swap_mir = Text(None, "TRITON_SWAP_MIR", doc=_REFUSED, kind=SEMANTIC)
     swap_mir_enable_misched = Flag(False, "TRITON_SWAP_MIR_ENABLE_MISCHED", doc=_LATER, kind=HINT)
-    codegen_path = Text(None, "TRITON_AMD_CODEGEN_PATH", doc=_LATER, kind=SEMANTIC)
-    dump_amdgcn = Flag(False, "AMDGCN_ENABLE_DUMP", doc=_LATER, kind=INSTRUMENTATION)
-    libhip_path = Text(None, "TRITON_LIBHIP_PATH", doc=_LATER, kind=SEMANTIC)
+    codegen_path = Text(None, "TRITON_AMD_CODEGEN_PATH", doc=_REFUSED, kind=SEMANTIC)
+    dump_amdgcn = Flag(False, "AMDGCN_ENABLE_DUMP", doc="print the assembly to stderr", kind=INSTRUMENTATION)
+    libhip_path = Text(None, "TRITON_LIBHIP_PATH", doc="the path of libamdhip64.so", kind=SEMANTIC)
 
 
 _EVENTS = "no effect: kernels are timed by events in their streams, without CUPTI or ROCm's libraries"

@@ -12,7 +12,7 @@ from tritium.backends.amd.code_object import descriptor_of, metadata_of, resourc
 from tritium.backends.amd.elf import parse_elf
 from tritium.backends.errors import BackendError
 from tritium.compiler import ASTSource, GPUTarget, compile
-from tritium.support import UnsupportedOperation
+from tritium.support import OptionError, UnsupportedOperation, settings
 
 TARGETS = [GPUTarget("hip", "gfx942", 64), GPUTarget("hip", "gfx1100", 32)]
 TYPES = {"x": "*fp32", "y": "*fp32", "n": "i32"}
@@ -96,6 +96,23 @@ def test_num_programs_reads_hidden_arguments(target: GPUTarget) -> None:
 def test_inline_assembly_is_refused_by_name() -> None:
     with pytest.raises(UnsupportedOperation, match="inline assembly, which is not supported on AMD GPUs"):
         compiled(assembly, TARGETS[0], 64)
+
+
+def test_settings_of_the_backend(capfd: pytest.CaptureFixture[str]) -> None:
+    with settings.amd.scope(), settings.compilation.scope():
+        settings.compilation.always_compile = True
+        settings.amd.dump_amdgcn = True
+        compiled(add, TARGETS[0], 64)
+        assert "AMDGCN Dump" in capfd.readouterr().err
+        settings.amd.swap_mir = "x.mir"
+        with pytest.raises(OptionError, match=r"the setting amd\.swap_mir is not supported"):
+            compiled(add, TARGETS[0], 64)
+        settings.amd.swap_mir, settings.amd.dump_mir = None, "here"
+        with pytest.raises(OptionError, match=r"amd\.dump_mir"):
+            compiled(add, TARGETS[0], 64)
+        settings.amd.dump_mir, settings.amd.codegen_path = None, "here"
+        with pytest.raises(OptionError, match=r"amd\.codegen_path"):
+            compiled(add, TARGETS[0], 64)
 
 
 def test_edited_assembly_is_refused(tmp_path: Any) -> None:

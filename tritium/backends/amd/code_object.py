@@ -12,7 +12,15 @@ from ...support.dataclasses import dataclass
 from ..errors import BackendError
 from .elf import Elf, parse_elf
 
-__all__ = ["KernelDescriptor", "KernelResources", "descriptor_of", "metadata_of", "resources_of"]
+__all__ = [
+    "Argument",
+    "KernelDescriptor",
+    "KernelResources",
+    "arguments_of",
+    "descriptor_of",
+    "metadata_of",
+    "resources_of",
+]
 
 NT_AMDGPU_METADATA = 32
 _DESCRIPTOR = struct.Struct("<III4xq20xIIIHH4x")
@@ -92,6 +100,27 @@ def resources_of(code: bytes, name: str) -> KernelResources:
         number(".kernarg_segment_size"),
         number(".wavefront_size"),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A kernel argument in the kernarg segment."""
+
+    offset: int
+    size: int
+    kind: str
+
+
+def arguments_of(code: bytes, name: str) -> list[Argument]:
+    """The explicit arguments of a kernel, in order; those that the runtime adds are left out."""
+    listed = _kernel(parse_elf(code), name).get(".args")
+    out = []
+    for row in listed if isinstance(listed, list) else []:
+        if isinstance(row, dict):
+            kind, offset, size = str(row.get(".value_kind")), row.get(".offset"), row.get(".size")
+            if not kind.startswith("hidden_") and isinstance(offset, int) and isinstance(size, int):
+                out.append(Argument(offset, size, kind))
+    return out
 
 
 def descriptor_of(code: bytes, name: str) -> KernelDescriptor:

@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.amd.target import AMDTarget
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
@@ -18,12 +20,12 @@ from ...dialects import builtin
 from ...ir import IntegerAttr
 from ...ir.passes import run_pipeline
 from ...ir.verifier import verify
-from ...support import InternalError
+from ...support import InternalError, OptionError
 from ...support.deferred_warnings import warn
 from ...support.lazy import LazyModule
 from ...support.patterns import pattern
 from ...support.recording import recorded
-from ...support.settings import compilation
+from ...support.settings import amd, compilation
 from ...transforms.ttir import gpu_ttir_pipeline
 from ..compiler import UserText
 from ..errors import BackendError, PerformanceWarning
@@ -68,6 +70,9 @@ class Build:
     """One compile from `ttgir` on. It keeps the LLVM IR of the assembly that it made: both become the code object."""
 
     def __init__(self, options: HIPOptions) -> None:
+        for name in ("dump_mir", "swap_mir", "codegen_path"):
+            if getattr(amd, name):
+                raise OptionError(f"the setting amd.{name} is not supported: LLVM's machine IR is not accessible here")
         self.options = options
         self.target = options.target
         self._made: tuple[str, str] | None = None  # assembly, and the LLVM IR that it was made of
@@ -111,6 +116,8 @@ class Build:
     def make_amdgcn(self, llir: str, metadata: dict[str, object]) -> str:
         """Assembly, with the kernel's resources in comments and metadata."""
         text = emit(llir, self.codegen_target, use_object=False).decode()
+        if amd.dump_amdgcn:
+            print(f"; -----// AMDGCN Dump //----- //\n{text}", file=sys.stderr, flush=True)
         self._made = text, llir
         self._complete(metadata, text)
         return text

@@ -1,0 +1,68 @@
+"""From a code object to a kernel that HIP's runtime launches. It has never run on hardware.
+
+    kernel = tritium.compile(source, target=GPUTarget("hip", "gfx942", 64))
+    code = LoadedCodeObject(kernel.asm["hsaco"], kernel.metadata._asdict())
+    code.launch((blocks, 1, 1), [x.data_ptr(), y.data_ptr(), n], stream)
+
+Arguments are packed as the kernel's metadata lays them out (offset and size of each), so that a mismatch of their count
+is an error before the launch. The last two explicit ones are scratch memory, which no kernel of this compiler asks for
+unless its metadata says so.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Mapping, Sequence
+
+from ...support import InternalError
+from .code_object import arguments_of
+from .libamdhip64 import Library, library
+
+__all__ = ["LoadedCodeObject"]
+
+_BUFFER, _SIZE, _END = 1, 2, 3  # HIP_LAUNCH_PARAM_BUFFER_POINTER, _BUFFER_SIZE, _END
+_SCRATCH_ARGUMENTS = 2
+_FLOATS = {2: "<e", 4: "<f", 8: "<d"}
+
+
+class LoadedCodeObject:
+    """A kernel of a code object on the current device."""
+
+    def __init__(self, code: bytes, metadata: Mapping[str, object], hip: Library | None = None) -> None:
+        self.hip = hip or library()
+        self.name = str(metadata["name"])
+        self.shared = int(str(metadata.get("shared", 0)))
+        self.threads = int(str(metadata["n_max_threads"]))
+        if metadata.get("global_scratch_size"):
+            raise InternalError(f"kernel {self.name} needs global scratch memory, which launches do not provide yet")
+        self.arguments = arguments_of(code, self.name)
+        self._code = ctypes.create_string_buffer(code, len(code))  # HIP may read it later
+        self._module, self._function = ctypes.c_void_p(), ctypes.c_void_p()
+        self.hip.call("load_module", ctypes.byref(self._module), self._code.raw)
+        self.hip.call("get_function", ctypes.byref(self._function), self._module, self.name.encode())
+
+    def pack(self, values: Sequence[int | float]) -> bytes:
+        """The kernel's explicit arguments as it reads them; addresses are integers, scratch memory is none."""
+        expected = len(self.arguments) - _SCRATCH_ARGUMENTS
+        if len(values) != expected:
+            raise InternalError(f"kernel {self.name} takes {expected} arguments, {len(values)} were given")
+        out = bytearray(max((a.offset + a.size for a in self.arguments), default=0))
+        for argument, value in zip(self.arguments, [*values, *[0] * _SCRATCH_ARGUMENTS]):
+            if isinstance(value, float):
+                struct.pack_into(_FLOATS[argument.size], out, argument.offset, value)
+            else:
+                bits = value & (1 << 8 * argument.size) - 1
+                out[argument.offset : argument.offset + argument.size] = bits.to_bytes(argument.size, "little")
+        return bytes(out)
+
+    def launch(self, grid: tuple[int, int, int], values: Sequence[int | float], stream: int = 0) -> None:
+        """Launch on a stream; returns before the kernel ends. HIP adds the hidden arguments."""
+        packed = self.pack(values)
+        buffer, size = ctypes.create_string_buffer(packed, len(packed)), ctypes.c_size_t(len(packed))
+        extra = (ctypes.c_void_p * 5)(_BUFFER, ctypes.addressof(buffer), _SIZE, ctypes.addressof(size), _END)
+        self.hip.call("launch", self._function, *grid, self.threads, 1, 1, self.shared, stream, None, extra)
+
+    def unload(self) -> None:
+        """Free the module."""
+        self.hip.call("unload_module", self._module)
