@@ -1,4 +1,4 @@
-"""`triton.backends.amd.compiler`: its helpers, while the stages for AMD GPUs end at `ttir`."""
+"""`triton.backends.amd.compiler`: its helpers; what belongs to Triton's own code generator is refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def get_min_dot_size(target: Any) -> Callable[[Any, Any], tuple[int, int, int]]:
     return lambda lhs_type, rhs_type: (1, 1, 1)
 
 
-_LATER = "the stages for AMD GPUs end at ttir, which Triton compiles further"
+_LATER = "it belongs to Triton's code generator: use tritium.compile, or the methods of HIPBackend"
 
 __getattr__ = refused_attributes(
     __name__,

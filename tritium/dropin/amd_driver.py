@@ -1,4 +1,4 @@
-"""`triton.backends.amd.driver`: there is no driver for AMD GPUs, and `HIPDriver.is_active()` is False."""
+"""`triton.backends.amd.driver`: launches on AMD GPUs are not supported, and `HIPDriver.is_active()` is False."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 include_dirs: list[str] = []
 
-_NO_DRIVER = "kernels are not launched on AMD GPUs: their stages end at ttir"
+_NO_DRIVER = "kernels compile for AMD GPUs, but are not launched on them: load the hsaco by HIP"
 
 
 class HIPDriver:
