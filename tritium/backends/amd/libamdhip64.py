@@ -44,7 +44,7 @@ class NoHIPError(HIPError):
 class _Loaded(Protocol):
     """What ctypes gives for a shared library, or a stand-in."""
 
-    def __getattr__(self, name: str) -> ctypes._FuncPointer: ...
+    def __getattr__(self, name: str) -> ctypes._NamedFuncPointer: ...
 
 
 class Library:
@@ -73,7 +73,7 @@ def library() -> Library:
     if not _library:
         path = amd.libhip_path or "libamdhip64.so"
         try:
-            _library.append(Library(ctypes.CDLL(path)))  # type: ignore[arg-type]
+            _library.append(Library(ctypes.CDLL(path)))
         except OSError as error:
             hint = "hint: install ROCm, or set TRITON_LIBHIP_PATH to libamdhip64.so"
             raise NoHIPError(f"HIP's runtime cannot be loaded: {error}\n{hint}") from None
