@@ -41,5 +41,6 @@ class EmulatedHIPDriver(EmulatedDriver):
             name=kernel.name,
             shared_bytes=kernel.values.get("shared") or 0,
             check_races=self.check_races,
+            cooperative=bool(kernel.values.get("launch_cooperative_grid")),
             memory=memory,
         )

@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import UnknownInstruction
 from ..types import Array
 from .assembly import Instruction, Operand
+from .lane_moves import CONTROLS
 from .operands import DTYPES, Builder, Reader, Writer
 from .registry import SALU, SPECIAL, VALU, Action, Function, Signature, Value
 from .state import VCC, State
@@ -21,8 +22,22 @@ Write = Callable[[State, Value], None]
 _VCC = Operand("s", VCC, 1)
 
 
+#: The modifiers that the emulator knows; `text` holds the operands of instructions such as s_waitcnt.
+_MODIFIERS = {
+    *("text", "offset", "offset0", "offset1", "offen", "idxen", "lds", "off", "clamp", "mul", "div"),
+    *("sc0", "sc1", "nt", "glc", "slc", "dlc"),  # caches, which the emulator does not have
+    *("op_sel", "op_sel_hi", "neg_lo", "neg_hi", "cbsz", "abid", "blgp"),
+    *("src0_sel", "src1_sel", "dst_sel", "dst_unused", "row_mask", "bank_mask", "bound_ctrl", "fi"),
+    *CONTROLS,
+}
+
+
 def build(i: Instruction, b: Builder) -> Action:
     """The step of an instruction; UnknownInstruction if the emulator does not have it."""
+    for part in (i, i.second):
+        unknown = set(part.modifiers) - _MODIFIERS if part is not None else set()
+        if unknown:
+            raise UnknownInstruction(f"the emulator has no {i.name} with {', '.join(sorted(unknown))}", i)
     if i.second is not None:
         return _dual(i, b)
     if i.name in SPECIAL:

@@ -11,7 +11,13 @@ from ..types import Array
 from .assembly import Instruction
 from .state import State
 
-__all__ = ["LaneMove"]
+__all__ = ["CONTROLS", "LaneMove"]
+
+#: The modifiers that say how lanes move.
+CONTROLS = (
+    *("quad_perm", "dpp8", "row_mirror", "row_half_mirror", "row_shl", "row_shr", "row_ror", "row_xmask", "row_share"),
+    *("row_newbcast", "row_bcast", "wave_shl", "wave_rol", "wave_shr", "wave_ror"),
+)
 
 
 class LaneMove(NamedTuple):

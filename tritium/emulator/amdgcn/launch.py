@@ -44,6 +44,7 @@ def launch(
     block: int | Sequence[int] | None = None,
     shared_bytes: int = 0,
     check_races: bool = True,
+    cooperative: bool = False,
     memory: Memory | None = None,
     max_steps: int = 50_000_000,
     batch_lanes: int = BATCH_LANES,
@@ -53,7 +54,8 @@ def launch(
     `arguments` follow the kernel's metadata: a NumPy array is passed as a pointer to its first element, and changed in
     place; numbers are converted to the argument's size; None is a null pointer. Trailing pointers may be left out.
     `bytes` are the whole kernarg segment. `block` is the workgroup's size (default: what the metadata requires, or its
-    maximum), `shared_bytes` its dynamic LDS.
+    maximum), `shared_bytes` its dynamic LDS. All workgroups of a `cooperative` launch run at once: they may wait for each
+    other.
 
     Raises EmulationError: an access outside all arrays or misaligned, a register that is accessed before the wait for
     the load that writes it (MissingWait), a race in LDS (with `check_races`), a deadlock, an unknown instruction.
@@ -70,7 +72,8 @@ def launch(
     values = kernarg_bytes(program, arguments, memory, grid3, shape3)
     groups = grid3[0] * grid3[1] * grid3[2]
     report = Report(program.name, groups, groups * shape3[0] * shape3[1] * shape3[2])
-    for batch in batches(program, shape3, lds, groups, batch_lanes):
+    whole = [np.arange(groups)] if cooperative else None
+    for batch in whole or batches(program, shape3, lds, groups, batch_lanes):
         machine = machine_for(program, shape3, len(batch), lds, check_races)
         machine.memory, machine.max_steps = memory, max_steps
         machine.executed = machine.barriers = 0

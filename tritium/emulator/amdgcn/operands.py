@@ -308,7 +308,11 @@ class Builder:
         if op.kind != "s":
             raise self.fail("the destination must be scalar registers")
         self.use(op, self.limits.lanes // 32, write=True)
-        register = op.number
+        register, move = op.number, self.lane_move
+        if move is not None:
+            return lambda s, value: s.set_mask(
+                register, np.broadcast_to(value, s.exec.shape) & s.exec & move.written(s)
+            )
         return lambda s, value: s.set_mask(register, np.broadcast_to(value, s.exec.shape) & s.exec)
 
     def scalar_destination(self, n: int, ty: str) -> Writer:
