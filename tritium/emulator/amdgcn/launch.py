@@ -54,8 +54,8 @@ def launch(
     `arguments` follow the kernel's metadata: a NumPy array is passed as a pointer to its first element, and changed in
     place; numbers are converted to the argument's size; None is a null pointer. Trailing pointers may be left out.
     `bytes` are the whole kernarg segment. `block` is the workgroup's size (default: what the metadata requires, or its
-    maximum), `shared_bytes` its dynamic LDS. All workgroups of a `cooperative` launch run at once: they may wait for each
-    other.
+    maximum), `shared_bytes` its dynamic LDS. All workgroups of a `cooperative` launch run at once: they may wait for
+    each other.
 
     Raises EmulationError: an access outside all arrays or misaligned, a register that is accessed before the wait for
     the load that writes it (MissingWait), a race in LDS (with `check_races`), a deadlock, an unknown instruction.
