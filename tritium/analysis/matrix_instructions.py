@@ -123,8 +123,10 @@ def mfma_version(arch: str) -> int:
 
 
 def wmma_version(arch: str) -> int:
-    """The version of WMMA: 1 for gfx11, 2 for gfx120x; 0: none, or one that is not supported (gfx1250)."""
-    return 1 if arch.startswith("gfx11") else 2 if arch.startswith("gfx120") else 0
+    """The version of WMMA: 1 for gfx11, 2 for gfx120x and gfx117x; 0: none, or an unsupported one (gfx1250)."""
+    if arch.startswith(("gfx120", "gfx117")):
+        return 2
+    return 1 if arch.startswith("gfx11") else 0
 
 
 def mfma_for(version: int, types: Types, side: int, depth: int) -> MatrixInstruction | None:

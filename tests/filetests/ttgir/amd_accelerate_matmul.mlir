@@ -1,4 +1,4 @@
-// RUN: amd-accelerate-matmul{k-pack=2}, canonicalize, cse
+// RUN: amd-accelerate-matmul{kPack=2}, canonicalize, cse
 #blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
 #a = #ttg.dot_op<{opIdx = 0, parent = #blocked}>
 #b = #ttg.dot_op<{opIdx = 1, parent = #blocked}>
@@ -15,7 +15,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // Accumulators are f32: the f16 ones are widened before and rounded after.
   // CHECK-LABEL: @narrow
   // CHECK: arith.extf {{.*}} to tensor<64x64xf32, #mma>
-  // CHECK: arith.truncf {{.*}} to tensor<64x64xf16, #mma>
+  // CHECK: arith.truncf {{.*}} to tensor<64x64xf16, #blocked>
   tt.func public @narrow(%a: tensor<64x64xf16, #a>, %b: tensor<64x64xf16, #b>, %c: tensor<64x64xf16, #blocked>) -> tensor<64x64xf16, #blocked> {
     %d = tt.dot %a, %b, %c : tensor<64x64xf16, #a> * tensor<64x64xf16, #b> -> tensor<64x64xf16, #blocked>
     tt.return %d : tensor<64x64xf16, #blocked>

@@ -96,7 +96,7 @@ def amd_ttgir_pipeline(options: HIPOptions) -> list[Pass]:
         _mma(
             "amd-accelerate-matmul",
             "Select MFMA or WMMA instructions and convert tt.dot to their layouts",
-            {"matrix_instruction_size": options.matrix_instr_nonkdim, "k_pack": options.kpack},
+            {"matrix_instruction_size": options.matrix_instr_nonkdim, "kPack": options.kpack},
             when=has_any("tt.dot"),
         ),
         _layout("amd-in-thread-transpose", "Load operands so that LDS can have K contiguous", when=has_any("tt.dot")),

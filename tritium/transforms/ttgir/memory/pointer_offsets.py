@@ -15,7 +15,6 @@ is accessed. Pointers that come from elsewhere (loaded, selected, results of cal
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
 
 from ....dialects import arith, tt, ttg
 from ....dialects.constraints import bit_width
@@ -23,7 +22,7 @@ from ....ir import Block, BlockArgument, Builder, CountedLoop, Operation, Tensor
 
 __all__ = ["PointerOffsets"]
 
-_Rebuild = Callable[[Any, Value, TensorType], Operation]
+_Rebuild = Callable[..., Operation]
 
 #: Operations that rearrange a tensor of pointers -> the same operation on its offsets.
 _VIEWS: dict[type[Operation], _Rebuild] = {

@@ -22,7 +22,7 @@ reductions and the second dot move no data between warps; else distributed so th
 rows as columns of instructions.
 
 **Layouts.** The instructions compute the transpose (`isTransposed`), so that a lane has adjacent columns of the result,
-which wide stores need. A lane passes `width` elements along K to an instruction; `k_pack` times as many are adjacent in
+which wide stores need. A lane passes `width` elements along K to an instruction; `kPack` times as many are adjacent in
 memory (`kWidth`), which makes one LDS access feed several instructions.
 """
 
@@ -72,19 +72,21 @@ _SIXTEEN_BITS = ("f16", "bf16")
 
 @dataclass(frozen=True)
 class AccelerateOptions:
-    """`matrix_instruction_size`: 16 or 32 rows and columns of MFMA; 0: the pass's choice. `k_pack`: instructions along
-    K that one access to LDS feeds."""
+    """`matrix_instruction_size`: 16 or 32 rows and columns of MFMA; 0: the pass's choice. `kPack`: instructions along K
+    that one access to LDS feeds. `gfx_arch`: the architecture, where it is not the module's."""
 
     matrix_instruction_size: int = 0
-    k_pack: int = 1
+    kPack: int = 1
+    gfx_arch: str = ""
 
 
 @pass_on("module", statistics={"dots accelerated": "dots with the layout of a matrix instruction"})
 def amd_accelerate_matmul(module: Operation, options: AccelerateOptions = AccelerateOptions()) -> bool:
     """Choose instructions and layouts for the dots of a module compiled for an AMD GPU."""
     kind, _, arch = target_of(module).partition(":")
-    if kind != "hip":
+    if kind != "hip" and not options.gfx_arch:
         return False
+    arch = options.gfx_arch or arch
     changed = 0
     for dot in [op for op in module.walk() if isinstance(op, tt.Dot)]:
         choice = _choice(dot, arch.removesuffix("-strict"), options)
@@ -176,7 +178,7 @@ def _mfma_choice(dot: tt.Dot, version: int, options: AccelerateOptions) -> _Choi
         _remark_fma(dot, f"K is {depth}, no multiple of {found.k}")
         return None
     layout = _mfma_layout(dot, version, found, accumulator)
-    return _Choice(layout, _mfma_width(dot, found, options.k_pack, names[0]), operands, accumulator)
+    return _Choice(layout, _mfma_width(dot, found, options.kPack, names[0]), operands, accumulator)
 
 
 def _mfma_side(shape: Sequence[int], double: bool) -> int:
@@ -266,7 +268,7 @@ def balanced_warps(shape: Sequence[int], warps: int, rows: int, columns: int) ->
 def _accelerate(dot: tt.Dot, choice: _Choice) -> None:
     """Convert a dot to the layouts of its instruction."""
 
-    def converted(value: Value, layout: Attribute, to: Type) -> Value:
+    def converted(value: Value, layout: Attribute | None, to: Type) -> Value:
         before = _tensor(value)
         op = ttg.ConvertLayout(value, result=TensorType(before.shape, before.element, layout), loc=dot.loc)
         _insert(op, dot)
@@ -279,11 +281,10 @@ def _accelerate(dot: tt.Dot, choice: _Choice) -> None:
     )
     new = tt.Dot(a, b, c, dot.inputPrecision, dot.maxNumImpreciseAcc, loc=dot.loc)
     _insert(new, dot)
-    back = _cast(dot, new.results[0], element_type(dot.d.type))
-    op = ttg.ConvertLayout(back, result=dot.d.type, loc=dot.loc)
-    _insert(op, dot)
-    op.result.hint = dot.d.hint
-    dot.replace_with([op.result])
+    result = _tensor(dot.d)
+    back = converted(new.d, result.encoding, result.element)
+    back.hint = dot.d.hint
+    dot.replace_with([back])
 
 
 def _cast(dot: tt.Dot, value: Value, to: Type) -> Value:
@@ -304,10 +305,12 @@ def _cast(dot: tt.Dot, value: Value, to: Type) -> Value:
 
 
 def _widen_fp8(dot: tt.Dot) -> bool:
-    """Convert 8-bit floats of a dot that is lowered to FMAs to f16; returns whether there were any."""
+    """Convert 8-bit floats of a dot that is lowered to FMAs to the result's type; returns whether there were any."""
     if not isinstance(_tensor(dot.d).encoding, Blocked):
         return False
     narrow = [v for v in (dot.a, dot.b) if _is_fp8(_tensor(v).element)]
     if narrow:
-        dot.set_operands([_cast(dot, v, f16) if v in narrow else v for v in (dot.a, dot.b)] + [dot.c])
+        dot.set_operands(
+            [_cast(dot, v, element_type(dot.d.type)) if v in narrow else v for v in (dot.a, dot.b)] + [dot.c]
+        )
     return bool(narrow)
