@@ -137,7 +137,7 @@ def test_an_access_outside_is_named():
         launch(VECTOR_ADD, 8, [x, y, out[:900], 1000])
     text = str(e.value)
     assert "thread 4 of CTA 7" in text and "st.global.f32" in text and "source.py:12:8" in text
-    assert "0 bytes after the end of argument 2 of add (3600 bytes)" in text
+    assert "0 bytes after the end of argument 2 of add (3,600 bytes)" in text
     assert e.value.instruction.line == 33
 
 
@@ -239,7 +239,7 @@ def test_a_loop_without_end():
 
 
 def test_misaligned_and_trap():
-    with pytest.raises(MisalignedAccess, match="no multiple of 4"):
+    with pytest.raises(MisalignedAccess, match="not a multiple of 4"):
         run("add.u64 %d0, %d0, 2;\nld.global.u32 %r1, [%d0];\nst.global.u32 [%d0], %r1;", np.zeros(4))
     with pytest.raises(DeviceTrap, match="thread 5 of CTA 0"):
         run("setp.eq.u32 %p1, %r0, 5;\n@%p1 trap;\n", np.zeros(4))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..support.quantities import counted
 from .errors import MemoryAccessError, MisalignedAccess, OutOfBounds, PTXError
 from .geometry import Mask
 from .memory import CLUSTER_SHIFT, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_SIZE, Piece
@@ -179,15 +180,16 @@ class Target:
         if int(addresses.min()) >= 0 and int(addresses.max()) + self.size <= size:
             return
         n = int(np.argmax((addresses < 0) | (addresses + self.size > size)))
-        self.outside(f"outside {name}, which has {size} bytes", int(addresses[n]), int(lanes[n]))
+        self.outside(f"outside {name}, which has {counted(size, 'byte')}", int(addresses[n]), int(lanes[n]))
 
     def outside(self, where: str, address: int, thread: int) -> None:
-        text = f"{'writes' if self.write else 'reads'} {self.size} bytes at {address:#x}: {where}"
+        text = f"{'writes' if self.write else 'reads'} {counted(self.size, 'byte')} at {address:#x}: {where}"
         raise self.machine.error(OutOfBounds, text, self.i, thread)
 
     def misaligned(self, addresses: Array, lanes: Array) -> None:
         n = int(np.argmax(addresses & (self.size - 1) != 0))
-        text = f"accesses {self.size} bytes at {int(addresses[n]):#x}, which is no multiple of {self.size}"
+        access = f"accesses {counted(self.size, 'byte')} at {int(addresses[n]):#x}"
+        text = f"{access}, which is not a multiple of {self.size}"
         raise self.machine.error(MisalignedAccess, text, self.i, int(lanes[n]))
 
 

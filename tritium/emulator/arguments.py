@@ -8,6 +8,7 @@ from typing import SupportsInt, cast
 
 import numpy as np
 
+from ..support.quantities import counted
 from .errors import LaunchError
 from .memory import Memory
 
@@ -29,7 +30,7 @@ def encode(value: object, size: int, pointer: bool, name: str, memory: Memory, t
     """One argument as the bytes of a parameter of `size` bytes; arrays are pointers, placed in memory."""
     if isinstance(value, bytes):
         if len(value) != size:
-            raise LaunchError(f"{name} has {size} bytes, not {len(value)}")
+            raise LaunchError(f"{name} has {counted(size, 'byte')}, not {len(value)}")
         return value
     offset = 0
     if isinstance(value, tuple) and len(value) == 2:
@@ -38,7 +39,7 @@ def encode(value: object, size: int, pointer: bool, name: str, memory: Memory, t
         value = value[()] if size != 8 or not pointer else value
     if isinstance(value, np.ndarray):
         if size != 8:
-            raise LaunchError(f"{name} has {size} bytes: it cannot be a pointer")
+            raise LaunchError(f"{name} has {counted(size, 'byte')}: it cannot be a pointer")
         return (memory.place(value, name) + offset).to_bytes(8, "little")
     if value is None:
         return bytes(size)
@@ -51,7 +52,7 @@ def encode_number(value: object, size: int, name: str, ty: str) -> bytes:
         return value.tobytes()
     if isinstance(value, (float, np.floating)):
         if size not in _FLOATS:
-            raise LaunchError(f"{name} has {size} bytes: it cannot be a float")
+            raise LaunchError(f"{name} has {counted(size, 'byte')}: it cannot be a float")
         return struct.pack(_FLOATS[size], float(value))
     try:
         number = int(cast("SupportsInt", value))
@@ -60,5 +61,5 @@ def encode_number(value: object, size: int, name: str, ty: str) -> bytes:
     if ty in _FLOAT_SIZES:
         return struct.pack(_FLOATS[_FLOAT_SIZES[ty]], number)
     if not -(1 << (size * 8 - 1)) <= number < 1 << (size * 8):
-        raise LaunchError(f"{name}: {number} does not fit into {size} bytes")
+        raise LaunchError(f"{name}: {number} does not fit into {counted(size, 'byte')}")
     return (number & ((1 << (size * 8)) - 1)).to_bytes(size, "little")

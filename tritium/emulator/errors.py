@@ -157,7 +157,9 @@ class DeviceAssertion(EmulationError):
     ) -> None:
         self.assertion, self.file, self.line, self.function = assertion, file, line, function
         self.block = block
-        super().__init__(f"{file}:{line}: {function}: {where}: assertion failed: {assertion}", instruction)
+        loc = instruction.loc if instruction is not None else None
+        column = f":{loc[2]}" if loc is not None and loc[1] == line else ""  # the kernel passes no column
+        super().__init__(f"{file}:{line}{column}: {function}: {where}: assertion failed: {assertion}", instruction)
 
 
 def place(instruction: Instruction) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..support.quantities import counted
 from .errors import UninitializedRead
 from .geometry import Geometry
 from .memory import Piece
@@ -36,5 +37,5 @@ class InitCheck:
         if missing.any():
             n = int(np.argmax(missing))
             at = int(piece.at[n]) % self.machine.shared_stride
-            text = f"reads {size} bytes of shared memory at {at:#x} that nothing has written"
+            text = f"reads {counted(size, 'byte')} of shared memory at {at:#x} that nothing has written"
             raise self.machine.error(UninitializedRead, text, i, int(piece.lanes[n]))

@@ -163,7 +163,7 @@ def block_of(program: Program, block: int | Sequence[int] | None) -> tuple[int, 
     if required is not None and shape != triple(required, "block"):
         raise LaunchError(f"{program.name} requires blocks of {triple(required, 'block')} threads, not {shape}")
     if shape[0] * shape[1] * shape[2] > BLOCK_LIMIT:
-        raise LaunchError(f"a block has at most {BLOCK_LIMIT} threads, not {shape}")
+        raise LaunchError(f"a CTA has at most {BLOCK_LIMIT} threads, not {shape}")
     return shape
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..support.quantities import counted
 from .errors import LaunchError
 from .types import Array
 
@@ -147,12 +148,12 @@ class Memory:
         at = bisect.bisect_right(self.bases, address) - 1
         store = self.stores[max(at, 0)]
         if at < 0:
-            where, far = f"{store.base - address} bytes before {store.name}", store.base - address
+            where, far = f"{counted(store.base - address, 'byte')} before {store.name}", store.base - address
         else:
             far = address - store.end
-            where = f"{far} bytes after the end of {store.name} ({store.end - store.base} bytes)"
+            where = f"{counted(far, 'byte')} after the end of {store.name} ({counted(store.end - store.base, 'byte')})"
         if far > FAR:
-            where += "\nhint: arrays that a kernel finds pointers to in memory must be made known, as arguments are"
+            where += "\nhint: register arrays that the kernel finds through pointers in memory (Memory.place)"
         elif any(low <= address < high for low, high in filter(None, map(memory_of, store.owners))):
             where += (
                 f"\nhint: {store.name} is a view of a larger array, which has memory there: "

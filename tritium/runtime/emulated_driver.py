@@ -226,7 +226,7 @@ class EmulatedLauncher:
         limits = self.driver.grid_limits
         if grid[0] * ctas > limits[0] or grid[1] > limits[1] or grid[2] > limits[2]:
             raise LaunchError(
-                f"{self.kernel.name}: the grid {grid} is too large: at most {limits[0]} blocks in the first dimension, "
+                f"{self.kernel.name}: the grid {grid} is too large: at most {limits[0]} CTAs in the first dimension, "
                 f"{max(limits[1:])} in the others"
             )
         used, most = self.kernel.values.get("shared") or 0, self.driver.target.shared_memory

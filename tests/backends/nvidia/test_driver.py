@@ -196,7 +196,7 @@ def test_a_launch_that_is_refused_leaves_the_process_able_to_launch(fake: FakeCu
 
 def test_a_cooperative_grid_that_does_not_fit(fake: FakeCuda) -> None:
     function = load(launch_cooperative_grid=True)
-    with pytest.raises(OutOfResources, match="blocks at a time, Required: 1000, Hardware limit: 264"):
+    with pytest.raises(OutOfResources, match="CTAs at a time, Required: 1000, Hardware limit: 264"):
         function.fail(720, (1000, 1, 1))
 
 

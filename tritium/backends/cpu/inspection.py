@@ -166,7 +166,8 @@ def _of_spills(code: Sequence[Line], loops: Sequence[Loop]) -> Iterator[Finding]
         if (line.stored or line.loaded) and vector_bits(line):
             places[line.file, line.line] += 1
     for (file, line_number), number in places.most_common(_MOST_LINES):
-        text = f"an innermost loop stores or loads spilled vector registers, {number} times in its text"
+        spills = f"{number} such instruction{'s' * (number != 1)}"
+        text = f"an innermost loop stores or loads spilled vector registers ({spills})"
         yield finding_at(
             "spills", file, line_number, text, "use smaller tiles, or fewer values that are live across the loop"
         )

@@ -350,8 +350,9 @@ def _warps(ptx: str) -> int:
 def warn_of(resources: Resources, kernel: str, ptx: str) -> None:
     """Emit PerformanceWarnings for spills and for the remarks of ptxas."""
     if resources.spill_stores or resources.spill_loads:
+        registers = f"{resources.spilled} register{'s' * (resources.spilled != 1)}"
         warn(
-            f"kernel {kernel}: {resources.spilled} registers per thread spilled to local memory "
+            f"kernel {kernel}: {registers} per thread spilled to local memory "
             f"({resources.spill_stores} bytes of stores, {resources.spill_loads} of loads): "
             "use smaller tiles or more warps (num_warps)",
             PerformanceWarning,

@@ -138,12 +138,12 @@ class LoadedFunction:
             )
         if status == _COOPERATIVE_TOO_LARGE:
             fits = self._resident_blocks()
-            raise OutOfResources(grid[0] * grid[1] * grid[2] * self.ctas, fits, "blocks at a time", self.name)
+            raise OutOfResources(grid[0] * grid[1] * grid[2] * self.ctas, fits, "CTAs at a time", self.name)
         why = {
             _OUT_OF_RESOURCES: (
                 f"; it has {self.threads} threads of {self.n_regs} registers, {self.shared} bytes shared memory"
             ),
-            _NO_CLUSTER: f"; a cluster has {self.ctas} blocks",
+            _NO_CLUSTER: f"; a cluster has {self.ctas} CTAs",
         }.get(status, "")
         raise self._error(status, f"the launch failed: {self.cuda.explain(status)}{why}{hint_for(status)}")
 
@@ -160,8 +160,8 @@ class LoadedFunction:
             self.fail_after(status, grid)
 
     def _grid_limits(self) -> str:
-        blocks = f" (each program has {self.ctas} blocks)" if self.ctas > 1 else ""
-        return f"at most {MAX_X} blocks in the first dimension{blocks}, {MAX_YZ} in the others"
+        blocks = f" (each program has {self.ctas} CTAs)" if self.ctas > 1 else ""
+        return f"at most {MAX_X} CTAs in the first dimension{blocks}, {MAX_YZ} in the others"
 
     def _resident_blocks(self) -> int:
         each = Value(ctypes.c_int)

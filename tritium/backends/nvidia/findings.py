@@ -19,6 +19,7 @@ from typing import Any
 from ...analysis.global_access import GlobalAccess
 from ...analysis.shared_traffic import Traffic
 from ...ir import Operation, functions_of, is_private, is_register_dot
+from ...support.quantities import counted
 from ..findings import Finding, finding_at, finding_of
 from .disassembler import Instruction
 from .occupancy import Occupancy
@@ -93,7 +94,7 @@ def findings_of_resources(
     if registers.spilled:
         yield from _spills(kernel, registers, code)
     elif registers.stack:
-        text = f"a thread uses {registers.stack} bytes of local memory, which is in global memory"
+        text = f"a thread uses {counted(registers.stack, 'byte')} of local memory, which is in global memory"
         yield finding_of(
             "local-memory", kernel, text, "index with compile-time values (tl.static_range), not at run time"
         )
@@ -114,9 +115,15 @@ def findings_of_resources(
 def _spills(kernel: Any, registers: Any, code: Sequence[Instruction]) -> Iterator[Finding]:
     """One finding for the kernel, or one for each of the lines with most spill instructions."""
     hint = "use smaller tiles, more warps (num_warps), or fewer values that are live at the same time"
-    total = f"{registers.spilled} registers per thread spilled to local memory"
+    total = f"{counted(registers.spilled, 'register')} per thread spilled to local memory"
     places = places_of(code, "memory: local")
     if not places:
         yield finding_of("spills", kernel, total, hint)
     for (file, line), number in places.most_common(MAX_LINES):
-        yield finding_at("spills", file, line, f"{total}; {number} of the spill instructions are on this line", hint)
+        yield finding_at(
+            "spills",
+            file,
+            line,
+            f"{total}; {number} of the spill instructions {'is' if number == 1 else 'are'} on this line",
+            hint,
+        )

@@ -133,7 +133,7 @@ def _warps(module: Operation, options: CUDAOptions) -> int:
     warps = given if high is None else warps_for_accumulators(module, given)
     if high is not None and warps > given:
         loop, registers = high
-        text = f"dot accumulators need {registers} of 255 registers per thread with {given} warps"
+        text = f"dot accumulators need {registers} of 255 registers per thread with {given} warp{'s' * (given != 1)}"
         remark(loop, f"{text}: the kernel is compiled for {warps} warps")
     return warps
 
