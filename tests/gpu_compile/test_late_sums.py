@@ -40,9 +40,11 @@ def online(q, k, weights, start, out, sums, n, B: tl.constexpr, SPECIALIZE: tl.c
         alpha = tl.exp2(top - new)
         acc = tl.dot(p.to(tl.float16), y, acc * alpha[:, None])
         total = total * alpha + tl.sum(p, 1)
-        if USED:
+        if USED == "in the iteration":
             acc += total[:, None]
         top = new
+    if USED == "after the loop":
+        total = total * tl.load(start + i) + 1.0
     tl.store(sums + i, total)
     tl.store(out + i[:, None] * 64 + d[None, :], acc)
 
@@ -70,18 +72,19 @@ def test_bits_are_those_of_sums_in_their_iteration(kind: str, specialize: bool, 
     for without in ("", "late-sums"):
         inputs = _inputs(np.random.default_rng(seed), kind, n)
         out, sums = np.full((64, 64), 7, np.float32), np.full(64, 7, np.float32)
-        made = online[(1,)](*inputs, out, sums, n, B=tile, SPECIALIZE=specialize, USED=False, without=without)
+        made = online[(1,)](*inputs, out, sums, n, B=tile, SPECIALIZE=specialize, USED="", without=without)
         found.append([np.where(np.isnan(v), np.float32(np.nan), v).view(np.uint32) for v in (out, sums)])
         shuffles.append(made.asm["ptx"].count("shfl.sync.bfly"))
     assert (found[0][0] == found[1][0]).all() and (found[0][1] == found[1][1]).all()
     assert shuffles[0] > shuffles[1]  # those after the loop
 
 
-def test_a_sum_that_its_iteration_uses_is_not_late(seed: int) -> None:
+@pytest.mark.parametrize("used", ["in the iteration", "after the loop"])
+def test_a_sum_that_more_is_added_to_is_not_late(used: str, seed: int) -> None:
     texts = []
     for without in ("", "late-sums"):
         inputs = _inputs(np.random.default_rng(seed), "random", 64)
         out, sums = np.zeros((64, 64), np.float32), np.zeros(64, np.float32)
-        made = online.warmup(*inputs, out, sums, 64, B=64, SPECIALIZE=False, USED=True, without=without, grid=(1,))
+        made = online.warmup(*inputs, out, sums, 64, B=64, SPECIALIZE=False, USED=used, without=without, grid=(1,))
         texts.append(made.asm["ptx"].count("shfl.sync.bfly"))
     assert texts[0] == texts[1]

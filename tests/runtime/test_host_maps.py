@@ -17,7 +17,7 @@ from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 from tritium.runtime.fastpath.native import native_fastpath
-from tritium.runtime.host_maps import HostMaps, _evaluate, _expression
+from tritium.runtime.host_maps import HostMaps, function_of
 from tritium.runtime.jit import JITFunction
 from tritium.runtime.launcher import Launcher
 from tritium.runtime.packing import Packer
@@ -165,10 +165,10 @@ def test_expressions_wrap_around_as_integers_of_the_kernel(bits: int, seed: int)
             wanted = {name: int(getattr(operator, name)(x, y)[0]) for name in ("add", "sub", "mul")}
             wanted |= {"min": min(a, b), "max": max(a, b), "rem": int(np.fmod(x, y)[0])}
         for name, value in wanted.items():
-            assert _evaluate(_expression([name, bits, ["arg", bits, 0], ["arg", bits, 1]]), [a, b]) == value
-        assert _evaluate(_expression(["add", bits, ["mul", bits, ["div", bits, a, b], b], wanted["rem"]]), []) == a
-        assert _evaluate(_expression(["zext", bits, a]), []) == a % (1 << bits)
-        assert _evaluate(_expression(["wrap", 8, a]), []) == int(x.astype(np.int8)[0])
+            assert function_of([[name, bits, ["arg", bits, 0], ["arg", bits, 1]]])([a, b]) == (value,)
+        assert function_of([["add", bits, ["mul", bits, ["div", bits, a, b], b], wanted["rem"]]])([]) == (a,)
+        assert function_of([["zext", bits, a]])([]) == (a % (1 << bits),)
+        assert function_of([["wrap", 8, a]])([]) == (int(x.astype(np.int8)[0]),)
 
 
 ROW = {"swizzle": 0, "elem_size": 4, "elem_type": 7, "block_size": [16, 16], "fp4_padded": False}

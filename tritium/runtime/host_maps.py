@@ -13,7 +13,9 @@ from typing import NamedTuple
 from .errors import ArgumentError
 from .tensor_maps import Encode, MapEncoder, Metadata, NotEncodable
 
-__all__ = ["HostMaps", "host_maps_of"]
+__all__ = ["HostMaps", "function_of", "host_maps_of"]
+
+_KEPT = 256  # maps that are memoized, of each descriptor
 
 
 class _Descriptor(NamedTuple):
@@ -31,26 +33,16 @@ class _Descriptor(NamedTuple):
         return False
 
 
-class _Node(NamedTuple):
-    """`name` of `operands`, as a signed integer of `bits` bits; an argument has its index as operand."""
-
-    name: str
-    bits: int
-    operands: Sequence[Expression]
-
-
-Expression = int | _Node
 Arguments = Mapping[int, int] | Sequence[int]
 
 
 class _Row(NamedTuple):
-    """What a descriptor is made from."""
+    """A descriptor: `values` computes its address, shape and strides from the arguments."""
 
-    base: Expression
-    shape: list[Expression]
-    strides: list[Expression]
+    values: Callable[[Arguments], tuple[int, ...]]
     padding: str
     encoder: MapEncoder
+    known: dict[tuple[int, ...], bytes]
 
 
 class HostMaps:
@@ -61,8 +53,14 @@ class HostMaps:
     """
 
     def __init__(self, rows: Sequence[Metadata], encode: Encode) -> None:
-        self._rows = [_row(row["map"], MapEncoder(row["type"], row["meta"], encode)) for row in rows]
-        found = {i for row in self._rows for i in _arguments([row.base, *row.shape, *row.strides])}
+        self._rows: list[_Row] = []
+        found: set[int] = set()
+        for row in rows:
+            made = json.loads(row["map"].replace("'", '"'))
+            numbers = [made["base"], *made["shape"], *made["strides"]]
+            found.update(i for x in numbers for i in _arguments(x))
+            padding = "nan" if made["nan"] else "zero"
+            self._rows.append(_Row(function_of(numbers), padding, MapEncoder(row["type"], row["meta"], encode), {}))
         self.arguments = sorted(found)
 
     def __len__(self) -> int:
@@ -73,13 +71,23 @@ class HostMaps:
         out: list[bytes] = []
         for row in self._rows:
             try:
-                shape, strides = ([_evaluate(x, arguments) for x in values] for values in (row.shape, row.strides))
-                address = _evaluate(row.base, arguments) & (1 << 64) - 1
-                made = _Descriptor(shape, strides, row.encoder.block, row.padding)
-                out.append(row.encoder(made, address, "")[0])
+                numbers = row.values(arguments)
+                out.append(row.known.get(numbers) or _encoded(row, numbers))
             except (ArgumentError, ArithmeticError) as error:
                 raise NotEncodable from error
         return out
+
+
+def _encoded(row: _Row, numbers: tuple[int, ...]) -> bytes:
+    """The map of a descriptor, memoized."""
+    rank = len(row.encoder.block)
+    address, shape, strides = numbers[0], numbers[1 : rank + 1], numbers[rank + 1 :]
+    made = _Descriptor([*shape], [*strides], row.encoder.block, row.padding)
+    row.encoder.check(made, address % (1 << 64), "")
+    if len(row.known) >= _KEPT:
+        row.known.clear()
+    found = row.known[numbers] = row.encoder.map(made, address % (1 << 64), "")
+    return found
 
 
 def host_maps_of(values: Metadata, encode: Encode) -> HostMaps | None:
@@ -88,40 +96,36 @@ def host_maps_of(values: Metadata, encode: Encode) -> HostMaps | None:
     return HostMaps(rows, encode) if rows else None
 
 
-def _row(text: str, encoder: MapEncoder) -> _Row:
-    """The attribute of a parameter, read: JSON with single quotes."""
-    row = json.loads(text.replace("'", '"'))
-    shape, strides = ([_expression(x) for x in row[name]] for name in ("shape", "strides"))
-    return _Row(_expression(row["base"]), shape, strides, "nan" if row["nan"] else "zero", encoder)
+def _arguments(x: object) -> Iterator[int]:
+    """The indices of the arguments in an expression."""
+    if isinstance(x, list) and x[0] == "arg":
+        yield x[2]
+    elif isinstance(x, list):
+        for operand in x[2:]:
+            yield from _arguments(operand)
 
 
-def _expression(x: object) -> Expression:
-    """An expression of JSON."""
-    if isinstance(x, list):
-        return _Node(x[0], x[1], [_expression(v) for v in x[2:]])
-    assert isinstance(x, int), x
-    return x
+def function_of(expressions: Sequence[object]) -> Callable[[Arguments], tuple[int, ...]]:
+    """A function of the arguments that returns the values of expressions; ArithmeticError for a division by zero.
+
+    >>> function_of([["add", 8, ["arg", 8, 0], 100], 7])([100])
+    (-56, 7)
+    """
+    values = ", ".join(map(_text, expressions))
+    function: Callable[[Arguments], tuple[int, ...]] = eval(f"lambda a: ({values},)", {"quotient": _quotient})
+    return function
 
 
-def _arguments(expressions: Sequence[Expression]) -> Iterator[int]:
-    """The indices of the arguments in expressions."""
-    for x in expressions:
-        if isinstance(x, _Node) and x.name == "arg":
-            yield from (i for i in x.operands if isinstance(i, int))
-        elif isinstance(x, _Node):
-            yield from _arguments(x.operands)
-
-
-def _evaluate(x: Expression, arguments: Arguments) -> int:
-    """The value of an expression; ArithmeticError for a division by zero."""
-    if isinstance(x, int):
-        return x
-    operands = [_evaluate(v, arguments) for v in x.operands]
-    value = int(arguments[operands[0]]) if x.name == "arg" else _OPERATIONS[x.name](*operands)
-    if x.name == "zext":
-        return value & (1 << x.bits) - 1
-    half = 1 << (x.bits - 1)
-    return (value + half & 2 * half - 1) - half
+def _text(x: object) -> str:
+    """An expression in Python: integers of `bits` bits wrap around."""
+    if not isinstance(x, list):
+        return repr(x)
+    name, bits, *operands = x
+    value = f"a[{operands[0]}]" if name == "arg" else _OPERATIONS[name].format(*map(_text, operands))
+    if name == "zext":
+        return f"({value} & {(1 << bits) - 1})"
+    half = 1 << (bits - 1)
+    return f"(({value} + {half} & {2 * half - 1}) - {half})"
 
 
 def _quotient(a: int, b: int) -> int:
@@ -129,14 +133,14 @@ def _quotient(a: int, b: int) -> int:
     return -(-a // b) if (a < 0) != (b < 0) else a // b
 
 
-_OPERATIONS: dict[str, Callable[..., int]] = {
-    "wrap": lambda a: a,
-    "zext": lambda a: a,
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": _quotient,
-    "rem": lambda a, b: a - b * _quotient(a, b),
-    "min": min,
-    "max": max,
+_OPERATIONS = {
+    "wrap": "{0}",
+    "zext": "{0}",
+    "add": "({0} + {1})",
+    "sub": "({0} - {1})",
+    "mul": "({0} * {1})",
+    "div": "quotient({0}, {1})",
+    "rem": "({0} - {1} * quotient({0}, {1}))",
+    "min": "min({0}, {1})",
+    "max": "max({0}, {1})",
 }
