@@ -72,6 +72,10 @@ def test_targets(text: str, expected: GPUTarget) -> None:
         ({"target": "cuda:70"}, "compute capability 70 is not supported"),
         ({"target": "tpu:5"}, "unsupported target"),
         ({"signature": "*fp32"}, "no type for parameter 'y_ptr'"),
+        (
+            {"signature": "", "constants": ""},
+            "^error: the kernel add_kernel needs a signature\nhint: --signature: a type",
+        ),
         ({"signature": TYPES + ", 3, 4"}, "has 6 entries, the kernel 5 parameters"),
         ({"signature": "z=i32"}, "the kernel has no parameter 'z'"),
         ({"target": "hip:gfx1250:64"}, "has warps of 64 threads: those of hip:gfx1250 have 32"),
@@ -99,6 +103,9 @@ def test_files_that_cannot_be_used(run: Any, tmp_path: Path) -> None:
     several = tmp_path / "several.py"
     several.write_text("import triton\n@triton.jit\ndef f(x): pass\n@triton.jit\ndef g(x): pass\n")
     assert "has several kernels: f, g (write" in run(str(several), "cuda:90")[2]
+    empty = tmp_path / "empty.py"
+    empty.write_text("import triton\n")
+    assert "empty.py defines no kernel" in run(str(empty), "cuda:90")[2]
     text = tmp_path / "k.ttir"
     text.write_text("module {\n  tt.func public @k() {\n    tt.return\n  }\n}\n")
     assert "says itself what its kernel takes" in run(str(text), "cuda:90", "i32")[2]

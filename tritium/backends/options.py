@@ -59,7 +59,7 @@ def unknown_option(name: str, known: Iterable[str]) -> UnknownOptionError:
 
 
 def check_layout(options: Any) -> None:
-    """Raise OptionError unless warps, blocks of a cluster and stages are numbers that a program can have."""
+    """Raise OptionError unless warps, CTAs of a cluster and stages are numbers that a program can have."""
     for name, least in (("num_warps", 1), ("num_ctas", 1), ("num_stages", 0)):
         value = getattr(options, name)
         if value < least:

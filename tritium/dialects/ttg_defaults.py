@@ -19,7 +19,7 @@ def _clamp(n: int, low: int, high: int) -> int:
 
 
 def _distributed(shape: Sequence[int], size_per_thread: Sequence[int], order: Sequence[int], ctas: int) -> list[int]:
-    """How many blocks of a cluster share each dimension: as many as have work, the slowest dimension first."""
+    """How many CTAs of a cluster share each dimension: as many as have work, the slowest dimension first."""
     per_dim = [1] * len(shape)
     for d in reversed(order):
         per_dim[d] = _clamp(ctas, 1, max(1, shape[d] // size_per_thread[d]))
@@ -45,7 +45,7 @@ def blocked_for(
 def blocked_in(
     bases: Bases, block: Sequence[int], size_per_thread: Sequence[int], order: Sequence[int], warps: int, lanes: int
 ) -> Blocked:
-    """As `blocked_for`, among the blocks of a cluster as `bases` say; `block` is what one block has of the tensor."""
+    """As `blocked_for`, among the CTAs of a cluster as `bases` say; `block` is what one block has of the tensor."""
     return Blocked(tuple(size_per_thread), *_spread(block, size_per_thread, order, warps, lanes), tuple(order), bases)
 
 

@@ -1,7 +1,7 @@
 """The layouts of tensors in registers: which thread of which warp of which block holds which element.
 
 Every layout is a typed value; shapes, orders and bases are tuples of integers, dimension 0 first. `CGALayout` holds
-the bases of the blocks of a cluster: where bit k of a block's number moves in the tensor; none for a single block.
+the bases of the CTAs of a cluster: where bit k of a block's number moves in the tensor; none for a single block.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Layout(DialectAttribute):
             per_cga, split, order = (given.pop(name) for name in older)
             good = len(per_cga) == len(split) == len(order) and is_permutation_of_dims(order)
             if not good or not all(power_of_two(n) and power_of_two(m) and m <= n for n, m in zip(per_cga, split)):
-                raise parser.error(f"these are no blocks of a cluster: {per_cga}, {split}, {order}", at)
+                raise parser.error(f"invalid CTAs of a cluster: {per_cga}, {split}, {order}", at)
             given["CGALayout"] = cta_bases(per_cga, split, order)
         return True
 

@@ -81,7 +81,7 @@ def swizzled_for(
 ) -> SwizzledShared:
     """The buffer of `shape`, dimension `order[0]` contiguous, that `operand` is best read from.
 
-    `bits`: width of an element; `blocks`: the bases of the blocks of a cluster; `transposed`: what is read is the
+    `bits`: width of an element; `blocks`: the bases of the CTAs of a cluster; `transposed`: what is read is the
     buffer with its two dimensions exchanged.
     """
     if isinstance(operand.parent, (AmdMfma, AmdWmma)):
@@ -191,7 +191,7 @@ def memory_order(layout: Distributed, shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def cluster_bases(layout: Distributed, shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """How the blocks of a cluster share a tensor with `layout`, as `CGALayout` says it: in parts of one block."""
+    """How the CTAs of a cluster share a tensor with `layout`, as `CGALayout` says it: in parts of one block."""
     if layout.ctas == 1:
         return ()
     bases = linear_layout(layout, tuple(shape)).bases["block"]

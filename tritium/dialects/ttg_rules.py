@@ -305,7 +305,7 @@ def _wmma_blocks(a: DotOperand, b: DotOperand, result: Any) -> str | None:
         want = tuple(tuple(n if d == kept or d < result.rank - 2 else 0 for d, n in enumerate(v))
                      for v in result.CGALayout)  # fmt: skip
         if have != want:
-            return f"the blocks of operand {i}, {have}, are not those of the result, {want}"
+            return f"operand {i} has the CTA layout {have}, the result has {want}"
     return None
 
 

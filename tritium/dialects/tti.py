@@ -231,7 +231,7 @@ class GSanClusterBarrierInit(
     traits=READ | WRITE,
     assembly="$scratch " + _SCRATCH,
 ):
-    """Prepare `scratch` for the clocks of the blocks of a cluster."""
+    """Prepare `scratch` for the clocks of the CTAs of a cluster."""
 
     verify_op = tti_checks.operands
 
@@ -244,7 +244,7 @@ class GSanClusterBarrierSync(
     traits=READ | WRITE,
     assembly="$scratch " + _SCRATCH,
 ):
-    """The blocks of the cluster have seen each other's accesses."""
+    """The CTAs of the cluster have seen each other's accesses."""
 
     verify_op = tti_checks.operands
 

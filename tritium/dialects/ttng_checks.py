@@ -78,7 +78,7 @@ def _barrier_of(ty: Type, blocks: int) -> tuple[str, ...]:
         return (f"a barrier is a buffer of at most {blocks} i64 in shared memory, not {ty}",)
     bases = [basis[0] for basis in getattr(ty.encoding, "CGALayout", ()) if basis[0]]  # type: ignore[attr-defined]
     if bases != [1 << i for i in range(len(bases))]:
-        return (f"the blocks must hold the barriers of {ty} in order",)
+        return (f"the CTAs must hold the barriers of {ty} in order",)
     return ()
 
 
@@ -88,7 +88,7 @@ def completion_barrier(op: Operation, ty: Type) -> Iterator[str]:
     bases = tuple(getattr(getattr(ty, "encoding", None), "CGALayout", ()))
     blocks = num_ctas(op)
     if bases != tuple((1 << i,) for i in range(blocks.bit_length() - 1)):
-        yield f"each of the {blocks} blocks must have a barrier of its own, not {ty}"
+        yield f"each of the {blocks} CTAs must have its own barrier, not {ty}"
 
 
 def barrier(op: Any) -> Messages:
@@ -113,16 +113,16 @@ def init_barrier(op: Any) -> Messages:
     """A barrier, of at least one arrival; one that blocks share is not made inside of `ttg.warp_specialize`."""
     found = [*barrier(op), *_count(op)]
     if not found and op.alloc.type.shape[0] != num_ctas(op) and _around(op, "ttg.warp_specialize"):
-        found.append("a barrier that blocks share cannot be made inside of ttg.warp_specialize")
+        found.append("a barrier shared by CTAs cannot be initialized inside ttg.warp_specialize")
     return found
 
 
 def arrive_barrier(op: Any) -> Messages:
-    """A barrier and at least one arrival; a multicast is to other blocks of the cluster, and by each for itself."""
+    """A barrier and at least one arrival; a multicast is to other CTAs of the cluster, and by each for itself."""
     found = [*barrier(op), *_count(op)]
     mask, blocks = op.multicastCTA, num_ctas(op)
     if mask and not 0 < mask < blocks:
-        found.append(f"multicastCTA is {mask}, it must be a mask over the {blocks} blocks of the cluster")
+        found.append(f"multicastCTA is {mask}, it must be a mask over the CTAs of the cluster ({blocks})")
     if mask and op.fromCTA not in (None, blocks - 1):
         found.append("fromCTA and multicastCTA exclude each other")
     if mask and not found:
@@ -140,7 +140,7 @@ def _together(src: Type, dst: Type) -> int:
 
 
 def async_shared_store(op: Any) -> Messages:
-    """A tensor, a mutable buffer of its shape, a barrier, in a cluster of at least two blocks; 32 bits at a time."""
+    """A tensor, a mutable buffer of its shape, a barrier, in a cluster of at least two CTAs; 32 bits at a time."""
     src, dst = op.src.type, op.dst.type
     found = [*_tensor(src, "the source"), *buffer_type(dst, "the destination")]
     if not found:
@@ -149,7 +149,7 @@ def async_shared_store(op: Any) -> Messages:
     if not found and 0 < _together(src, dst) * bit_width(src) < 32:
         found.append(f"less than 32 bits of a thread are adjacent in {dst}")
     if num_ctas(op) < 2:
-        found.append("needs a cluster of at least two blocks")
+        found.append("needs a cluster of at least two CTAs")
     return [*found, *_barrier(op, op.mbarrier.type)]
 
 
@@ -180,15 +180,15 @@ def cluster_sync(op: Operation) -> Messages:
 
 
 def _answer(ty: Type) -> Iterator[str]:
-    """A buffer of two i64 that each block has for itself."""
+    """A buffer of two i64 that each CTA has for itself."""
     if not isinstance(ty, MemDescType) or ty.element is not i64 or ty.shape != (2,):
         yield f"the answer needs a buffer of two i64, not {ty}"
     elif any(n for basis in getattr(ty.encoding, "CGALayout", ()) for n in basis):
-        yield f"each block must have the whole answer, not {ty}"
+        yield f"each CTA must have the whole response, not {ty}"
 
 
 def clc_try_cancel(op: Any) -> Messages:
-    """A buffer of two i64, and a barrier that each block has for itself."""
+    """A buffer of two i64, and a barrier that each CTA has for itself."""
     return [*_answer(op.result.type), *completion_barrier(op, op.mbarrier.type)]
 
 
@@ -335,11 +335,11 @@ def _block(op: Any, buffer: Any) -> Iterator[str]:
     elif not windows and (n != len(block.shape) or not 1 <= n <= 5):
         yield f"a block of {len(block.shape)} dimensions needs as many coordinates, at most 5, not {n}"
     if prod(block.shape) != prod(buffer.shape):
-        yield f"a block of {prod(block.shape)} elements does not fit to a buffer of {prod(buffer.shape)}"
+        yield f"a block of {prod(block.shape)} elements does not match a buffer of {prod(buffer.shape)}"
 
 
 def _tma_barrier(op: Any) -> Iterator[str]:
-    """Each block has a barrier; two share one where the module says that instructions work on two blocks."""
+    """Each CTA has a barrier; two share one where the module says that instructions work on two CTAs."""
     yield from _barrier(op, op.barrier.type)
     module: Operation | None = op
     while module is not None and module.name != "builtin.module":
@@ -350,7 +350,7 @@ def _tma_barrier(op: Any) -> Iterator[str]:
     bases = tuple(basis[0] for basis in getattr(op.barrier.type.encoding, "CGALayout", ()))
     alone = tuple(1 << i for i in range(num_ctas(op).bit_length() - 1))
     if bases != alone and not (pairs and bases == (0, *alone[:-1])):
-        owners = "each block, or each pair of blocks," if pairs else "each block"
+        owners = "each CTA, or each pair of CTAs," if pairs else "each CTA"
         yield f"{owners} must have a barrier of its own, not {op.barrier.type}"
 
 
@@ -363,7 +363,7 @@ def _load(op: Any) -> Iterator[str]:
         yield f"the buffer must be mutable, not {op.result.type}"
     shared = any(not any(basis) for basis in getattr(getattr(op.result.type, "encoding", None), "CGALayout", ()))
     if op.multicast and not shared:
-        yield f"a multicast needs a buffer that several blocks hold the same part of, not {op.result.type}"
+        yield f"a multicast needs a buffer of which several CTAs hold the same part, not {op.result.type}"
 
 
 def tma_load(op: Any) -> Messages:
@@ -422,7 +422,7 @@ def _rows(op: Any, buffer: Any) -> Iterator[str]:
     elif not isinstance(x, TensorType) or x.element is not i32 or len(x.shape) != 1:
         yield f"the rows must be a tensor of i32 in one dimension, not {x}"
     elif buffer.shape != (x.shape[0], block.shape[1]):
-        yield f"{x.shape[0]} rows of {block.shape[1]} elements do not fit to {buffer}"
+        yield f"{x.shape[0]} rows of {block.shape[1]} elements do not match {buffer}"
     elif buffer.allocShape[-2:] != buffer.shape:
         yield f"the buffer must not be a part of a larger one: {buffer}"
     elif x.encoding is not None:
@@ -443,7 +443,7 @@ def _row_numbers(x: TensorType, buffer: Any) -> Iterator[str]:
     rows = [basis[0] for basis in buffer.encoding.CGALayout]
     step = buffer.shape[0] // (1 << sum(1 for row in rows if row))
     if [basis[0] for basis in bases.get("block", ())] != [row * step for row in rows]:
-        yield f"the numbers of rows must be in the blocks that hold the rows: {x}, {buffer}"
+        yield f"the row indices must be in the CTAs that hold the rows: {x}, {buffer}"
 
 
 def tma_gather(op: Any) -> Messages:

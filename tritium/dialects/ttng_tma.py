@@ -50,7 +50,7 @@ class AsyncTMACopyGlobalToLocal(
     """result = the block of `desc` at `coord`, a TMA load where `pred`; bytes are counted at `barrier`.
 
     A descriptor of windows (`tensordesc_im2col`) takes the position in the tensor, and `offsets` (i16, two fewer than
-    there are coordinates) inside the window. With `multicast` the blocks of the cluster that hold the same part of
+    there are coordinates) inside the window. With `multicast` the CTAs of the cluster that hold the same part of
     `result` get it by one copy. `cachePolicy` is a hint, `#tt.cache_policy` or `#ttng.cache_policy`.
     """
 

@@ -124,7 +124,7 @@ def mma_scaled(op: Any) -> Messages:
 
 
 def commit(op: Any) -> Messages:
-    """A barrier that each block has for itself, and at most four buffers."""
+    """A barrier that each CTA has for itself, and at most four buffers."""
     found = [*completion_barrier(op, op.barrier.type), *value_is(op.pred, i1, "the predicate")]
     found += [m for v in op.descs for m in buffer_type(v.type, "each of `descs`")]
     if len(op.descs) > 4:

@@ -71,7 +71,7 @@ def launch(
     `bytes` in place of the list are all parameters as they stand in memory.
 
     `name` says which kernel, where there are several; `block` the threads of a block (default: the kernel's
-    `.reqntid`); `shared_bytes` the size of its dynamic shared memory; `cluster` the blocks of a cluster.
+    `.reqntid`); `shared_bytes` the size of its dynamic shared memory; `cluster` the CTAs of a cluster.
 
     Raises EmulationError: an access outside all arrays or misaligned, a failed device assertion or trap, a deadlock,
     a kernel that does not end within `max_steps` segments of code, an unknown instruction. With `check_races`, also

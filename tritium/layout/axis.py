@@ -92,7 +92,7 @@ def others_numbers(layout: LinearLayout, axis: int | None = None) -> LinearLayou
     flat = rest.reshaped(outs={"other": rest.out_size()})
     shares = {c for c in flat.columns_of("block") if c} if "block" in flat.ins else set()
     if any(c & (c - 1) for c in shares):
-        raise ValueError("a block's part of the tensor is not a box")
+        raise ValueError("a CTA's part of the tensor is not a box")
     return _squeezed(flat, sum(shares)) if shares else flat
 
 

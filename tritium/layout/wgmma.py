@@ -76,7 +76,7 @@ def plan_matrix(memory: LinearLayout, along: int, rows: int, depth: int, bits: i
     for dim, size in ((along, rows), (1 - along, depth)):
         vectors = inverse[f"dim{dim}"][: size.bit_length() - 1]
         if len(vectors) < size.bit_length() - 1 or any(v[1] for v in vectors):
-            raise ValueError(f"a block has fewer than {size} elements along dimension {dim}")
+            raise ValueError(f"a CTA has fewer than {size} elements along dimension {dim}")
         moving.append([v[0] * bits // 8 for v in vectors])
     for mn_major in (False, True):
         inner, outer = moving if mn_major else moving[::-1]

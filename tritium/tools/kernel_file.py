@@ -51,9 +51,12 @@ def kernel_of_file(path: str, name: str = "") -> Any:
     found = {n: fn for n, fn in kernels.items() if fn.__module__ == spec.name}
     if not name and len(found) == 1:
         return next(iter(found.values()))
-    hint = did_you_mean(name, kernels)
-    asked = f"{path} has no kernel {name!r}{hint and '; ' + hint}" if name else f"{path} has several kernels"
-    raise CommandError(f"{asked}: {', '.join(found) or 'none at all'}" + ("" if name else f" (write {path}::NAME)"))
+    if not found:
+        raise CommandError(f"{path} defines no kernel")
+    if not name:
+        raise CommandError(f"{path} has several kernels: {', '.join(found)} (write {path}::NAME)")
+    close = did_you_mean(name, kernels)
+    raise CommandError(f"{path} has no kernel {name!r}{close and '; ' + close}\nhint: it has {', '.join(found)}")
 
 
 def _function(value: Any) -> Any:

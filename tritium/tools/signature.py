@@ -30,7 +30,7 @@ class SignatureError(TritiumError):
 
     def __init__(self, what: str, text: str, at: int, length: int, message: str, hint: str = "") -> None:
         place = Diagnostic(message, what, 1, at + 1, [text], hint, length=max(1, length))
-        super().__init__(place.render())
+        super().__init__((place if text else Diagnostic(message, hint=hint)).render())
 
 
 @dataclass(frozen=True)
@@ -226,6 +226,9 @@ def _stripped(text: str, start: int, end: int) -> tuple[str, int]:
 def missing(text: str, entries: Mapping[str, Entry], names: Sequence[str], kernel: str) -> SignatureError:
     """The error for parameters without an entry; it points after the end of the signature."""
     left = [name for name in names if name not in entries]
+    if not text.strip():
+        each = f"a type such as *fp32 or i32, or a constant, for each of {', '.join(left)}"
+        return SignatureError("signature", text, 0, 1, f"the kernel {kernel} needs a signature", f"--signature: {each}")
     message = f"no type for parameter {left[0]!r} of {kernel}, and no constant value"
     more = f"{len(left)} are missing: {', '.join(left)}" if len(left) > 1 else ""
     return SignatureError("signature", text, len(text.rstrip()), 1, message, more)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,10 @@ from tritium.dialects import arith
 from tritium.dialects import tt as tile
 from tritium.ir import RuleTable, rule
 from tritium.runtime import TensorDescriptor
+from tritium.tools.check.command import CheckRequest, main
 from tritium.tools.check.oracle import CheckError
 from tritium.tools.check.report import render
-from tritium.tools.request import parse_target
+from tritium.tools.request import Request, parse_target
 
 CANONICALIZE = importlib.import_module("tritium.transforms.canonicalize")
 TARGETS = {"cpu": None, "cuda:80": parse_target("cuda:80"), "cuda:90": parse_target("cuda:90")}
@@ -212,3 +214,12 @@ def test_a_pass_that_reaches_too_far_is_found(monkeypatch: pytest.MonkeyPatch) -
     report = tritium.check(distance, *vectors(), 300, B=128, grid=(3,), target=TARGETS["cuda:80"])
     found = report.finding
     assert "(canonicalize)" in found.step and "is in no array" in found.message and found.rewrite.rule == "unmasked"
+
+
+def test_check_of_a_file_that_is_no_script(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(CheckRequest(Request("kernel.ttir"))) == 2
+    assert "kernel.ttir is a file of IR, and check runs Python scripts\nhint: " in capsys.readouterr().err
+    script = tmp_path / "script.py"
+    script.write_text("")
+    assert main(CheckRequest(Request(str(script)))) == 2
+    assert "no kernel was launched\nhint: the script must launch a kernel" in capsys.readouterr().err

@@ -81,7 +81,7 @@ def reached(e: FunctionContext, op: Any) -> tuple[str, list[tuple[str, str]]]:
 
     With `multicastCTA` at those of all blocks whose numbers differ in its bits only, its own included; with `fromCTA`
     the blocks whose numbers have no other bits than these arrive, each at the barriers of those that differ from it in
-    the others. A barrier that blocks share is one.
+    the others. A barrier that CTAs share is one.
     """
     every, others = e.module.num_ctas - 1, getattr(op, "multicastCTA", 0) or 0
     guard = "true"
@@ -111,7 +111,7 @@ def _own_address(e: FunctionContext, value: Value) -> str:
 
 @lowers(ttng.InitBarrier)
 def _init(e: FunctionContext, op: ttng.InitBarrier) -> None:
-    """A barrier that blocks share counts the arrivals of all of them."""
+    """A barrier that CTAs share counts the arrivals of all of them."""
     count = op.count * e.module.num_ctas // op.alloc.type.shape[0]  # type: ignore[attr-defined]
     guard = guarded(e, one_thread(e), leads(e, op.alloc))
     operands = [("i32", _own_address(e, op.alloc)), ("i1", guard)]

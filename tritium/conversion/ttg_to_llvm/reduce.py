@@ -179,7 +179,7 @@ def _elements(e: FunctionContext, target: LinearLayout | None, row: Callable[[st
 def _of_all_blocks(
     e: FunctionContext, combine: CombineRegion, plan: Reduction, arrays: Arrays, target: LinearLayout | None
 ) -> list[Row]:
-    """As below, where partial results are in the shared memory of several blocks of the cluster."""
+    """As below, where partial results are in the shared memory of several CTAs of the cluster."""
     first = plan.rest_first
     return _elements(e, target, lambda other: combine.tree(arrays.load_all(plan.rest, other, first, plan.width)))
 

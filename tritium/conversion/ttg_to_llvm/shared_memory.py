@@ -192,7 +192,7 @@ def element_addresses(e: FunctionContext, op: Any, value: Value, tensor: Any) ->
     """For each register the address of the element that an index selects along `axis`."""
     buffer = buffer_of(e, op, value)
     if linear_layout_of(tensor).ins["block"] > 1:
-        raise UnsupportedOperation(op, "across the blocks of a cluster is not supported")
+        raise UnsupportedOperation(op, "across the CTAs of a cluster is not supported")
     width = bit_width(op.indices.type)
     out = []
     for index, place in zip(e(op.indices), positions(e, linear_layout_of(tensor)), strict=True):

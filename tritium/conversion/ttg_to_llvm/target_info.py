@@ -184,7 +184,7 @@ class ThreadEmitter(Emitter):
         self.target.barrier(self, global_memory)
 
     def cluster_barrier(self, relaxed: bool = False) -> None:
-        """Wait for all threads of all blocks of the cluster; what they wrote is seen after it, unless `relaxed`."""
+        """Wait for all threads of all CTAs of the cluster; what they wrote is seen after it, unless `relaxed`."""
         self.target.cluster_barrier(self, relaxed)
 
 

@@ -148,10 +148,10 @@ def _dimensions(op: Operation, block: Sequence[int], buffer: Sequence[int]) -> l
         at = (out[-1] if out else len(block)) - 1
         while at >= 0 and block[at] != n:
             if block[at] != 1:
-                raise UnsupportedOperation(op, f"blocks of {list(block)} do not fit to a buffer of {list(buffer)}")
+                raise UnsupportedOperation(op, f"blocks of {list(block)} do not match a buffer of {list(buffer)}")
             at -= 1
         if at < 0:
-            raise UnsupportedOperation(op, f"blocks of {list(block)} do not fit to a buffer of {list(buffer)}")
+            raise UnsupportedOperation(op, f"blocks of {list(block)} do not match a buffer of {list(buffer)}")
         out.append(at)
     return out[::-1]
 

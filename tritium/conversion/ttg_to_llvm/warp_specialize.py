@@ -88,7 +88,7 @@ def specialization_of(context: ModuleContext, func: Any) -> Specialization | Non
             raise UnsupportedOperation(op, f"has more than {BARRIERS - FIRST_PARTITION} partitions of several warps")
     direct = len(ops) == 1 and ops[0].parent is func.regions[0].blocks[0]
     if context.num_ctas > 1 and not direct:
-        raise UnsupportedOperation(ops[0], "of blocks in a cluster must be the only one, at the top of the kernel")
+        raise UnsupportedOperation(ops[0], "of CTAs in a cluster must be the only one, at the top of the kernel")
     out = Specialization(ops, direct)
     each = context.registers
     if not direct and each is not None and any(op.actualRegisters for op in ops):

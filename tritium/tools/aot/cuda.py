@@ -18,7 +18,7 @@ from .interface import Interface, Parameter, directive, told
 __all__ = ["c_expression", "cuda_files"]
 
 _ALWAYS_SHARED = 48 << 10  # bytes that every kernel may have; more must be asked for
-_PORTABLE_CLUSTER = 8  # blocks of a cluster that every GPU with clusters takes
+_PORTABLE_CLUSTER = 8  # CTAs of a cluster that every GPU with clusters takes
 _DYNAMIC_SHARED, _CARVE_OUT, _LARGE_CLUSTER = 8, 9, 14  # CUfunction_attribute
 _HALVES = {"fp16": "tt_fp16", "f16": "tt_fp16", "bf16": "tt_bf16"}
 _FLOAT32 = 7  # CUtensorMapDataType

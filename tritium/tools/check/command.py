@@ -30,6 +30,8 @@ from .runs import Launch
 
 __all__ = ["CheckRequest", "main"]
 
+_IR_FILES = (".ttir", ".ttgir", ".ttcir", ".llir", ".mlir", ".ptx")
+
 
 @dataclass
 class CheckRequest:
@@ -52,7 +54,8 @@ def main(wanted: CheckRequest) -> int:
         print(text if "error:" in text.split("\n")[0] else f"tritium check: error: {text}", file=sys.stderr)
         return 2
     if not reports:
-        print("tritium check: error: no kernel was launched", file=sys.stderr)
+        hint = "the script must launch a kernel; or pass FILE.py::KERNEL with --signature, and arguments are made up"
+        print(f"tritium check: error: no kernel was launched\nhint: {hint}", file=sys.stderr)
         return 2
     return 0 if all(reports) else 1
 
@@ -164,6 +167,8 @@ def _active(one: Any) -> Iterator[None]:
 
 def _of_script(wanted: CheckRequest) -> list[Report]:
     path, _, name = wanted.request.file.partition("::")
+    if path.endswith(_IR_FILES):
+        raise CheckError(f"{path} is a file of IR, and check runs Python scripts\nhint: tritium opt verifies IR")
     watcher = _Watcher(wanted, name)
     with settings.runtime.scope(), _on(wanted.request.target):
         settings.runtime.launch_enter_hook = watcher
