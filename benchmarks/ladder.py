@@ -21,8 +21,9 @@ sys.path.insert(0, str(HERE.parent))
 
 PRODUCT = ("", "register-reallocation", "warp-specialization", "tma-store-in-flight", "stmatrix",
            "accumulator-init", "wgmma-in-flight,warp-specialization", "tma", "tma,async-copies", "wgmma")  # fmt: skip
-ATTENTION = ("", "ping-pong", "intra-warpgroup-overlap", "register-reallocation", "warp-specialization",
-             "first-dot-early,warp-specialization", "wgmma-in-flight,warp-specialization", "tma", "wgmma")  # fmt: skip
+ATTENTION = ("", "host-maps", "late-sums", "ping-pong", "intra-warpgroup-overlap", "register-reallocation",
+             "warp-specialization", "first-dot-early,warp-specialization", "wgmma-in-flight,warp-specialization",
+             "tma", "wgmma")  # fmt: skip
 
 #: what is counted -> how it is spelt in PTX, and in the machine code of sm_90
 COUNTED = {
