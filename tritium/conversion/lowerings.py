@@ -67,6 +67,7 @@ class Lowerings(dict[type[Operation], LoweringFunction]):
         return found
 
     def import_all(self) -> None:
-        """Import every module of the package."""
-        for module in _pkgutil.iter_modules(importlib.import_module(self.package).__path__):
-            importlib.import_module(f"{self.package}.{module.name}")
+        """Import every module of the package, and those of its subpackages that `files` names."""
+        found = [module.name for module in _pkgutil.iter_modules(importlib.import_module(self.package).__path__)]
+        for name in dict.fromkeys([*found, *self.files.values()]):
+            importlib.import_module(f"{self.package}.{name}")

@@ -19,7 +19,7 @@ from ...layout.mma import FmaStep, copies_of, plan_fma
 from ...support import UnsupportedOperation
 from ...support.lazy import LazyModule
 from .context import FunctionContext, lowers
-from .mma import mma_sync
+from .nvidia.mma import mma_sync
 from .types import llvm_type
 
 __all__: list[str] = []

@@ -1,6 +1,7 @@
 """The module that lowers each operation, so that a compile imports only the modules it needs.
 
-An operation without a row here is found, too, by importing all modules.
+An operation without a row here is found, too, by importing all modules. Those of `nvidia` print NVVM intrinsics and
+PTX; other GPUs have lowerings of their own for such operations, or refuse them.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ FILES = {
         arith.floordivsi arith.shli arith.shrsi arith.shrui arith.mulsi_extended arith.mului_extended tt.mulhiui
         arith.addui_extended
     """,
-    "async_copy": "ttg.async_copy_global_to_local ttg.async_commit_group ttg.async_wait",
-    "atomics": "tt.atomic_rmw tt.atomic_cas tt.atomic_load tt.atomic_store tt.atomic_poll",
+    "nvidia.async_copy": "ttg.async_copy_global_to_local ttg.async_commit_group ttg.async_wait",
+    "nvidia.atomics": "tt.atomic_rmw tt.atomic_cas tt.atomic_load tt.atomic_store tt.atomic_poll",
     "casts": """
         arith.extsi arith.extui arith.trunci arith.index_cast arith.index_castui arith.sitofp arith.uitofp
         arith.fptosi arith.fptoui tt.fp_to_fp arith.extf arith.truncf arith.convertf arith.bitcast tt.bitcast
         tt.int_to_ptr tt.ptr_to_int
     """,
-    "cluster": "ttng.cluster_arrive ttng.cluster_wait ttng.cluster_barrier nvg.cluster_id",
+    "nvidia.cluster": "ttng.cluster_arrive ttng.cluster_wait ttng.cluster_barrier nvg.cluster_id",
     "convert_layout": "ttg.convert_layout ttg.barrier gpu.barrier",
-    "debug": "tt.assert tt.print",
+    "nvidia.debug": "tt.assert tt.print",
     "dot": "tt.dot",
     "floats": """
         arith.addf arith.subf arith.mulf arith.divf tt.approx_divf tt.precise_divf arith.negf arith.cmpf
@@ -47,7 +48,7 @@ FILES = {
     "math_extended": """
         arith.subui_extended math.isnan math.isinf math.isfinite math.isnormal math.clampf math.sincos math.fpowi
     """,
-    "mbarrier": """
+    "nvidia.mbarrier": """
         ttng.init_barrier ttng.inval_barrier ttng.barrier_expect ttng.arrive_barrier ttng.wait_barrier
         ttng.async_copy_mbarrier_arrive ttng.fence_async_shared ttng.fence_mbarrier_init_release_cluster
     """,
@@ -66,15 +67,15 @@ FILES = {
         ttg.local_alloc ttg.local_dealloc ttg.local_store ttg.local_load ttg.local_gather ttg.local_scatter
         ttg.memdesc_index ttg.memdesc_subslice ttg.memdesc_trans ttg.memdesc_reshape ttg.memdesc_reinterpret
     """,
-    "tensormap": """
+    "nvidia.tensormap": """
         ttng.tensormap_create ttng.tensormap_fenceproxy_acquire ttng.reinterpret_tensor_descriptor
     """,
-    "tma": """
+    "nvidia.tma": """
         ttng.async_tma_copy_global_to_local ttng.async_tma_copy_local_to_global ttng.async_tma_reduce
         ttng.async_tma_store_wait
     """,
-    "tma_gather": "ttng.async_tma_gather ttng.async_tma_scatter",
-    "wgmma": "ttng.warp_group_dot ttng.warp_group_dot_wait",
-    "warp_specialize": "ttg.warp_specialize ttg.warp_yield ttg.warp_return",
+    "nvidia.tma_gather": "ttng.async_tma_gather ttng.async_tma_scatter",
+    "nvidia.wgmma": "ttng.warp_group_dot ttng.warp_group_dot_wait",
+    "nvidia.warp_specialize": "ttg.warp_specialize ttg.warp_yield ttg.warp_return",
 }
 """Module -> the operations (names separated by spaces) that it registers lowerings of."""

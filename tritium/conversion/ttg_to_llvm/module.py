@@ -34,8 +34,8 @@ __all__ = ["LoweredModule", "ttg_to_llvm"]
 LOWERINGS.update(CONTROL)
 
 SHARED = "@global_smem"
-_tma = LazyModule(".tma", __package__)
-_warps = LazyModule(".warp_specialize", __package__)
+_tma = LazyModule(".nvidia.tma", __package__)
+_warps = LazyModule(".nvidia.warp_specialize", __package__)
 
 _SCRATCH = (f"ptr addrspace(1) {GLOBAL_SCRATCH}", "ptr addrspace(1) %profile_scratch")
 

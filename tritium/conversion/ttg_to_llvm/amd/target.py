@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from ....ir import Operation
 from ....support import UnsupportedOperation
 from ...lowerings import LoweringFunction
+from ..files import FILES
 from ..target_info import GlobalAccess, ModuleContext, ThreadEmitter
 from .arithmetic import FPMATH, AMDArithmetic
 from .byte_transpose import transposed_word
@@ -25,6 +26,7 @@ __all__ = ["AMDTarget"]
 CODE_OBJECT_VERSION = 500
 _AXES = "xyz"
 _NVIDIA_DIALECTS = ("ttng", "nvg", "nvvm")
+_NVIDIA_ONLY = frozenset(name for file, names in FILES.items() if file.startswith("nvidia.") for name in names.split())
 _FLAGS = 4 << 20  # the number of the first metadata node of the module's flags
 _LOCAL = 5 << 20  # the number of the metadata node by which a fence orders LDS alone
 
@@ -48,9 +50,10 @@ class AMDTarget(AMDArithmetic):
 
     def lowering_of(self, cls: type[Operation]) -> LoweringFunction | None:
         """That of `amd/files`, or a refusal of what only NVIDIA GPUs have."""
-        if cls.name.partition(".")[0] in _NVIDIA_DIALECTS:
-            return self._refuse
-        return AMD_LOWERINGS.get(cls) or (AMD_LOWERINGS.find(cls) if cls.name in AMD_LOWERINGS.files else None)
+        if cls.name in AMD_LOWERINGS.files:
+            return AMD_LOWERINGS.find(cls)
+        refused = cls.name in _NVIDIA_ONLY or cls.name.partition(".")[0] in _NVIDIA_DIALECTS
+        return self._refuse if refused else None
 
     def _refuse(self, e: ThreadEmitter, op: Operation) -> None:
         raise UnsupportedOperation(op, f"is not supported on {self.name} (hip:{self.arch})")

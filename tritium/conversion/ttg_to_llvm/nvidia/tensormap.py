@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...analysis.tensormaps import maker_of, run_of
-from ...analysis.tma import DESCRIPTOR_BYTES, MIN_ROW_BYTES
-from ...dialects import ttg, ttng
-from ...ir import IntegerAttr
-from .context import FunctionContext, lowers
+from ....analysis.tensormaps import maker_of, run_of
+from ....analysis.tma import DESCRIPTOR_BYTES, MIN_ROW_BYTES
+from ....dialects import ttg, ttng
+from ....ir import IntegerAttr
+from ..context import FunctionContext, lowers
+from ..program import OFFSET, global_scratch
 from .mbarrier import MEMORY
-from .program import OFFSET, global_scratch
 
 __all__: list[str] = []
 

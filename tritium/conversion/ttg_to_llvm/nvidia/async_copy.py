@@ -14,19 +14,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialects import ttg
-from ...dialects.tt_types import CacheModifier, CachePolicy
-from ...dialects.ttg_maps import linear_layout_of
-from ...ir import TensorType
-from ...layout.access import Access, vector_access
-from ...layout.buffer_access import gap_limit, offset_columns
-from ...support import UnsupportedOperation
-from ...support.dataclasses import replace
-from .context import FunctionContext, lowers
-from .memory import load_parts, vector_groups
-from .packing import constant_bits
-from .shared_access import owner, store_access, to_memory
-from .shared_memory import Buffer, buffer_of
+from ....dialects import ttg
+from ....dialects.tt_types import CacheModifier, CachePolicy
+from ....dialects.ttg_maps import linear_layout_of
+from ....ir import TensorType
+from ....layout.access import Access, vector_access
+from ....layout.buffer_access import gap_limit, offset_columns
+from ....support import UnsupportedOperation
+from ....support.dataclasses import replace
+from ..context import FunctionContext, lowers
+from ..memory import load_parts, vector_groups
+from ..packing import constant_bits
+from ..shared_access import owner, store_access, to_memory
+from ..shared_memory import Buffer, buffer_of
 
 __all__: list[str] = []
 

@@ -38,17 +38,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...analysis.captures import PART_BYTES, sent
-from ...dialects import tt
-from ...dialects.ttg_warps import WarpReturn, WarpSpecialize, WarpYield
-from ...ir import PURE, Operation, TensorType, Value
-from ...support import UnsupportedOperation
-from ...support.dataclasses import dataclass
-from ..llvm.branches import guarded
-from ..llvm.control import lower_region
-from .context import LOWERINGS, FunctionContext, lowers
-from .target_info import ModuleContext, Warps
-from .types import types_of
+from ....analysis.captures import PART_BYTES, sent
+from ....dialects import tt
+from ....dialects.ttg_warps import WarpReturn, WarpSpecialize, WarpYield
+from ....ir import PURE, Operation, TensorType, Value
+from ....support import UnsupportedOperation
+from ....support.dataclasses import dataclass
+from ...llvm.branches import guarded
+from ...llvm.control import lower_region
+from ..context import LOWERINGS, FunctionContext, lowers
+from ..target_info import ModuleContext, Warps
+from ..types import types_of
 
 __all__ = ["Specialization", "dismiss_workers", "lower_workers", "parting", "specialization_of"]
 

@@ -20,19 +20,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dialects import arith, tt
-from ...dialects.tt_types import AtomicOp, MemSemantic, PointerType
-from ...ir import FloatType, TensorType, Type, Value, element_type
-from ...support import UnsupportedOperation
-from ...support.dataclasses import dataclass
-from ..llvm.branches import op_where
-from .context import FunctionContext, lowers
-from .convert_layout import wait_for
-from .memory import first_holder, vector_groups
-from .packing import pack, unpack
-from .replicated_results import bind_replicated
-from .types import bit_width, byte_width, llvm_type
-from .warp import bits_of, from_bits
+from ....dialects import arith, tt
+from ....dialects.tt_types import AtomicOp, MemSemantic, PointerType
+from ....ir import FloatType, TensorType, Type, Value, element_type
+from ....support import UnsupportedOperation
+from ....support.dataclasses import dataclass
+from ...llvm.branches import op_where
+from ..context import FunctionContext, lowers
+from ..convert_layout import wait_for
+from ..memory import first_holder, vector_groups
+from ..packing import pack, unpack
+from ..replicated_results import bind_replicated
+from ..types import bit_width, byte_width, llvm_type
+from ..warp import bits_of, from_bits
 
 __all__: list[str] = []
 

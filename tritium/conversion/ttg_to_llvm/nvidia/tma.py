@@ -18,22 +18,22 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from ...analysis.tma import box_of
-from ...dialects import ttng
-from ...dialects.tt_types import CachePolicy, DescriptorReduceKind, EvictionPolicy, TensorDescType
-from ...dialects.ttg_maps import linear_layout
-from ...dialects.ttg_memory import NvmmaShared
-from ...dialects.ttg_switches import is_on
-from ...dialects.ttng_types import TensorDescIm2ColType
-from ...ir import PURE, LoopLike, Operation, Value, region_branch_of
-from ...layout import LinearLayout
-from ...layout.bases import per_block
-from ...layout.tiling import dimension_names
-from ...support import UnsupportedOperation
-from .context import FunctionContext, lowers
+from ....analysis.tma import box_of
+from ....dialects import ttng
+from ....dialects.tt_types import CachePolicy, DescriptorReduceKind, EvictionPolicy, TensorDescType
+from ....dialects.ttg_maps import linear_layout
+from ....dialects.ttg_memory import NvmmaShared
+from ....dialects.ttg_switches import is_on
+from ....dialects.ttng_types import TensorDescIm2ColType
+from ....ir import PURE, LoopLike, Operation, Value, region_branch_of
+from ....layout import LinearLayout
+from ....layout.bases import per_block
+from ....layout.tiling import dimension_names
+from ....support import UnsupportedOperation
+from ..context import FunctionContext, lowers
+from ..positions import linear_image, with_constant
+from ..shared_memory import SHARED, buffer_of
 from .mbarrier import MEMORY, barrier_address, blocks_sharing, elected, guarded
-from .positions import linear_image, with_constant
-from .shared_memory import SHARED, buffer_of
 
 __all__ = ["Instruction", "l2_policy", "prefetch_descriptors"]
 

@@ -15,16 +15,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ...analysis.tma import box_of
-from ...dialects import ttng
-from ...dialects.ttg_maps import linear_layout_of
-from ...ir import Value
-from ...layout import LinearLayout
-from ...layout.bases import per_block
-from ...support import UnsupportedOperation
-from .context import FunctionContext, lowers
+from ....analysis.tma import box_of
+from ....dialects import ttng
+from ....dialects.ttg_maps import linear_layout_of
+from ....ir import Value
+from ....layout import LinearLayout
+from ....layout.bases import per_block
+from ....support import UnsupportedOperation
+from ..context import FunctionContext, lowers
+from ..positions import linear_image
 from .mbarrier import barrier_address, elected, guarded
-from .positions import linear_image
 from .tma import Instruction, commit_group, first_of_group, group_mask, l2_policy, start_of
 
 __all__: list[str] = []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...dialects import nvg, ttng
-from .context import FunctionContext, lowers
+from ....dialects import nvg, ttng
+from ..context import FunctionContext, lowers
 
 __all__: list[str] = []
 

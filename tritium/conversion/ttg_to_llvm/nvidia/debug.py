@@ -11,17 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from ...dialects import tt
-from ...dialects.tt_types import PointerType
-from ...dialects.ttg_maps import linear_layout_of
-from ...ir import FloatType, TensorType, Type, element_type, shape_of
-from ...support import UnsupportedOperation
-from ...support.text import encode
-from ..llvm.branches import guarded
-from .context import FunctionContext, lowers
-from .memory import first_holder
-from .positions import positions
-from .types import bit_width, is_float, llvm_type
+from ....dialects import tt
+from ....dialects.tt_types import PointerType
+from ....dialects.ttg_maps import linear_layout_of
+from ....ir import FloatType, TensorType, Type, element_type, shape_of
+from ....support import UnsupportedOperation
+from ....support.text import encode
+from ...llvm.branches import guarded
+from ..context import FunctionContext, lowers
+from ..memory import first_holder
+from ..positions import positions
+from ..types import bit_width, is_float, llvm_type
 
 __all__ = ["text_constant"]
 

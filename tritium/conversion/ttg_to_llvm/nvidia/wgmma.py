@@ -27,20 +27,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ...dialects import ttng
-from ...dialects.tt_types import InputPrecision
-from ...dialects.ttg_layouts import DotOperand
-from ...dialects.ttg_switches import is_on
-from ...ir import FloatType, TensorType, Value, f16, f32
-from ...layout import LinearLayout
-from ...layout.wgmma import Matrix, Tile, fragments_of_operand, fragments_of_result, plan_matrix
-from ...support import UnsupportedOperation
-from ...support.dataclasses import dataclass, field, replace
-from .context import FunctionContext, lowers
-from .packing import constant_bits, pack, unpack
-from .positions import linear_image
-from .shared_memory import buffer_of
-from .types import bit_width, llvm_type
+from ....dialects import ttng
+from ....dialects.tt_types import InputPrecision
+from ....dialects.ttg_layouts import DotOperand
+from ....dialects.ttg_switches import is_on
+from ....ir import FloatType, TensorType, Value, f16, f32
+from ....layout import LinearLayout
+from ....layout.wgmma import Matrix, Tile, fragments_of_operand, fragments_of_result, plan_matrix
+from ....support import UnsupportedOperation
+from ....support.dataclasses import dataclass, field, replace
+from ..context import FunctionContext, lowers
+from ..packing import constant_bits, pack, unpack
+from ..positions import linear_image
+from ..shared_memory import buffer_of
+from ..types import bit_width, llvm_type
 
 __all__: list[str] = []
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialects import ttng
-from ...dialects.ttg_maps import linear_layout_of
-from ...ir import IntegerAttr, Value, constant_of
-from .context import FunctionContext, lowers
+from ....dialects import ttng
+from ....dialects.ttg_maps import linear_layout_of
+from ....ir import IntegerAttr, Value, constant_of
+from ..context import FunctionContext, lowers
 
 __all__ = ["barrier_address", "blocks_sharing", "elected", "guarded"]
 

@@ -18,13 +18,13 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ...dialects import arith
-from ...ir import FloatType, Type, f16, f32
-from ...layout import LinearLayout
-from ...layout.mma import MmaPlan, MmaStep, copies_of, plan_mma
-from ...support import UnsupportedOperation
-from .context import FunctionContext
-from .types import llvm_type
+from ....dialects import arith
+from ....ir import FloatType, Type, f16, f32
+from ....layout import LinearLayout
+from ....layout.mma import MmaPlan, MmaStep, copies_of, plan_mma
+from ....support import UnsupportedOperation
+from ..context import FunctionContext
+from ..types import llvm_type
 
 __all__ = ["INSTRUCTIONS", "Instruction", "instruction_for", "mma_sync"]
 
