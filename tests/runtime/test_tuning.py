@@ -223,6 +223,27 @@ def test_what_is_shown() -> None:
     assert search.describe().splitlines()[-1] == f"  best so far: 0.1235 ms, {configs[1]}"
 
 
+@pytest.mark.parametrize(
+    ("times", "warned", "chosen"),
+    [
+        ([2.0, 1.0, 1.004], [], 1),
+        ([2.0, 1.0, 1.004], [1], 2),  # as fast, without a warning
+        ([2.0, 1.0, 1.006], [1], 1),
+        ([1.003, 1.0, 1.002], [1], 2),
+        ([1.003, 1.0, 1.002], [0, 1, 2], 1),
+        ([float("inf"), 1.0, float("inf")], [1], 1),
+    ],
+)
+def test_the_preferred_configuration_is_as_fast_without_warnings(
+    times: list[float], warned: list[int], chosen: int
+) -> None:
+    configs = [Config({"BLOCK": 1 << i}) for i in range(len(times))]
+    search = Search("k", configs)
+    search.timings = {c: [t] * 3 for c, t in zip(configs, times)}
+    search._caught = {c: [(UserWarning, "slow")] * (i in warned) for i, c in enumerate(configs)}
+    assert search.preferred is configs[chosen]
+
+
 def test_failures_are_printed_with_the_print_setting(capsys) -> None:
     search = Search("k", blocks(16, 32))
     search.failures[search.configs[1]] = RuntimeError("no\nmore")

@@ -149,6 +149,7 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
         self.configs_timings: dict[Config, Any] = {}
         self.bench_time: float | None = None
         self.nargs: dict[str, Any] | None = None
+        self._preferred: Config | None = None  # by the last search
         self._unfit: dict[Config, Exception] = {}  # errors of the configurations timed last
         self.__name__ = self.base_fn.__name__
         self.__doc__ = self.base_fn.__doc__
@@ -262,6 +263,7 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
         timings = search.run(lambda c: self._promise(args, c, kwargs), time_it, alone=self._where() == HOST)
         if len(search.failures) == len(configs):
             raise search.error()
+        self._preferred = search.preferred
         return timings
 
     def _tune(self, key: tuple[Any, ...], configs: list[Config], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -271,6 +273,8 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
         timings = stored or self._search(configs, args, kwargs)
         self.bench_time = time.perf_counter() - start
         best = min(timings, key=lambda c: timings[c][0])
+        if stored is None and self._preferred is not None and self._preferred in timings:
+            best = self._preferred
         self.cache[key] = best
         self.configs_timings = timings
         if stored is None:

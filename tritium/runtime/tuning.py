@@ -31,6 +31,8 @@ _WORTH_IT = 4  # cores: with fewer, starting processes costs more than they save
 
 INFINITE = [float("inf")] * 3
 
+_NOISE = 1.005  # times of one kernel that differ by less are the same
+
 
 class _Quiet(AsyncCompileMode):
     """Stores the warnings of a future kernel's compile in its attribute `caught`."""
@@ -54,7 +56,7 @@ class Search:
     """The search for the fastest of `configs` for the kernel `name`.
 
     `timings` has milliseconds by configuration (median, 20 % and 80 % quantile), infinite for one that `failures` has
-    an error for. Only the warnings of the fastest one are issued, unless autotuning is set to print.
+    an error for. Only the warnings of the `preferred` one are issued, unless autotuning is set to print.
     """
 
     def __init__(self, name: str, configs: Sequence[Config]) -> None:
@@ -141,6 +143,18 @@ class Search:
         fit = [(c, t[0]) for c, t in list(self.timings.items()) if t[0] != float("inf")]
         return min(fit, key=lambda found: found[1]) if fit else None
 
+    @property
+    def preferred(self) -> Config | None:
+        """The fastest configuration; if its compile issued warnings (spills, serialized WGMMAs), one without that is as
+        fast. None where none works."""
+        if self.best is None:
+            return None
+        fastest, least = self.best
+        if not self._caught[fastest]:
+            return fastest
+        quiet = [c for c, t in self.timings.items() if t[0] <= _NOISE * least and not self._caught[c]]
+        return min(quiet, key=lambda c: self.timings[c][0], default=fastest)
+
     def describe(self) -> str:
         """The progress, in one to three lines."""
         waiting = [k for k in list(self._promised.values()) if isinstance(k, FutureKernel) and not k.future.done()]
@@ -159,9 +173,10 @@ class Search:
         return INFINITE
 
     def _tell(self) -> None:
-        """Issue the warnings of the fastest configuration, and report failures: as a warning for unexpected errors."""
-        if self.best is not None:
-            replay(dict.fromkeys(self._caught[self.best[0]]))
+        """Issue the warnings of the preferred configuration; report failures, unexpected errors as a warning."""
+        preferred = self.preferred
+        if preferred is not None:
+            replay(dict.fromkeys(self._caught[preferred]))
         if settings.autotuning.print:
             for config, caught in self._caught.items():
                 for _, text in dict.fromkeys(caught):
