@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..dialects import arith, tt
@@ -274,6 +275,8 @@ NAMES: dict[str, dtype] = {
 }
 """Signature strings of scalars."""
 
+DESCRIPTORS_WITH_LAYOUT: list[Callable[[str, list[int], str], BaseType]] = []
+"""Makes the type of a descriptor that says the layout of its blocks; Gluon's frontend adds it."""
 _DESCRIPTOR = pattern(r"tensordesc<\s*(\w+)\s*\[([\d,\s]*)\]\s*(,.*)?>")
 _known: dict[str, Any] = {}
 
@@ -307,6 +310,8 @@ def _parse(name: str) -> Any:
     if match is None:
         raise LanguageError(f"TypeError: unknown type {name!r} in a signature", f"scalars are {', '.join(NAMES)}")
     shape = [int(d) for d in match[2].split(",") if d.strip()]
+    if "Layout(" in (match[3] or "") and DESCRIPTORS_WITH_LAYOUT:
+        return DESCRIPTORS_WITH_LAYOUT[0](match[1], shape, match[3])
     said = [word.strip() for word in (match[3] or "").split(",")]
     padding = "nan" if "nan" in said else "zero"
     return descriptor_argument_type(block_type(str_to_type(match[1]), shape), padding, "uneven" in said)

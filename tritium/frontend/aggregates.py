@@ -71,7 +71,12 @@ class aggregate_type(BaseType):
         return f"{self.cls.__module__}.{self.cls.__qualname__}<{', '.join(ty.mangle() for _, ty in self.fields)}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, aggregate_type) and self.cls is other.cls and self.fields == other.fields
+        if not isinstance(other, aggregate_type) or self.cls is not other.cls or len(self.fields) != len(other.fields):
+            return False
+        return all(
+            name == named and (ty.merges_with(theirs) or theirs.merges_with(ty))
+            for (name, ty), (named, theirs) in zip(self.fields, other.fields)
+        )
 
     def __hash__(self) -> int:
         return hash((self.cls, tuple(name for name, _ in self.fields)))

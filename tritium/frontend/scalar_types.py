@@ -67,6 +67,10 @@ class BaseType:
         """A short name for symbols."""
         raise NotImplementedError
 
+    def merges_with(self, other: BaseType) -> bool:
+        """Whether a field of an aggregate may have either type, at different times: both are the same in the IR."""
+        return self == other
+
     def __copy__(self) -> BaseType:
         return self
 

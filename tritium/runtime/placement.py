@@ -74,7 +74,7 @@ def _arrays(names: Sequence[str], args: Sequence[Any]) -> Iterator[tuple[str, An
         cls = value.__class__
         if cls in _NUMBERS:
             continue
-        if cls is TensorDescriptor:
+        if isinstance(value, TensorDescriptor):
             yield name, value.base
         elif isinstance(value, tuple):
             yield from _arrays([name] * len(value), value)

@@ -8,7 +8,7 @@ from ..support.dataclasses import dataclass
 from .arrays import describe
 from .errors import DescriptorError
 
-__all__ = ["TensorDescriptor", "element_bytes"]
+__all__ = ["TensorDescriptor", "element_bytes", "strides_of"]
 
 _MAX_RANK = 5
 _MAX_ELEMENTS = 1 << 20  # of a tensor in a kernel
@@ -23,6 +23,13 @@ def element_bytes(element: str) -> int:
     (1, 2, 1)
     """
     return max(int("".join(c for c in element.split("e")[0] if c.isdigit()) or 8) // 8, 1)
+
+
+def strides_of(tensor: Any) -> tuple[list[int], list[int]]:
+    """Shape and strides in elements of a tensor with `.shape` and `.stride()` (torch), or of a NumPy array."""
+    if hasattr(tensor, "stride"):
+        return list(tensor.shape), list(tensor.stride())
+    return list(tensor.shape), [s // tensor.itemsize for s in tensor.strides]
 
 
 @dataclass
@@ -51,6 +58,11 @@ class TensorDescriptor:
         self.check_block()
         self._check_strides(element_bytes(info.element))
         self._check_loads(info.element)
+
+    @property
+    def type_suffix(self) -> str:
+        """The end of the descriptor's type in signatures, where there is more to say than its block."""
+        return ""
 
     def _check_rank(self) -> None:
         rank = len(self.shape)
@@ -117,8 +129,4 @@ class TensorDescriptor:
         tensor: Any, block_shape: list[int], padding: str = "zero", round_f32_to_tf32: bool = False
     ) -> TensorDescriptor:
         """The descriptor of a whole tensor with `.shape` and `.stride()` (torch), or of a NumPy array."""
-        if hasattr(tensor, "stride"):
-            strides = list(tensor.stride())
-        else:
-            strides = [s // tensor.itemsize for s in tensor.strides]
-        return TensorDescriptor(tensor, list(tensor.shape), strides, block_shape, padding, round_f32_to_tf32)
+        return TensorDescriptor(tensor, *strides_of(tensor), block_shape, padding, round_f32_to_tf32)

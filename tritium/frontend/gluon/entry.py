@@ -11,9 +11,12 @@ from ...ir import IntegerAttr, StringAttr, i32
 from ..callee import SourceFunction
 from ..visitor import ast_to_ttir
 from ..visitor.unit import Unit
+from . import descriptors
 from .semantic import GluonSemantic
 
 __all__ = ["gluon_to_ttgir"]
+
+_ = descriptors  # its types are named in signatures
 
 
 class GluonUnit(Unit):

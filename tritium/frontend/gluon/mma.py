@@ -90,6 +90,10 @@ class warpgroup_mma_accumulator_type(BaseType):
         """`FT`, the tensor's type, `FT`"""
         return f"FT{self.tensor_type.mangle()}FT"
 
+    def merges_with(self, other: BaseType) -> bool:
+        """Also with the tensor that the accumulator was, or becomes after a wait."""
+        return other in (self, self.tensor_type)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, warpgroup_mma_accumulator_type) and self.tensor_type == other.tensor_type
 

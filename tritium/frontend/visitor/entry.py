@@ -132,7 +132,7 @@ class Arguments:
             return tl_tuple(items, fields=list(fields)) if fields else tl_tuple(items)
         ty = str_to_type(kind)
         own: dict[str, Attribute] = {}
-        if ty.__class__ is descriptor_argument_type and self.native_descriptors:
+        if isinstance(ty, descriptor_argument_type) and self.native_descriptors:
             if ty.padding == "nan":
                 own["tt.padding"] = IntegerAttr(int(tt.PaddingOption.pad_nan), i32)
             if ty.uneven:

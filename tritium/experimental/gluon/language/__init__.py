@@ -20,8 +20,10 @@ from ....frontend.gluon.layouts import (
 )
 from ....frontend.gluon.library import *
 from ....frontend.gluon.partitions import warp_specialize
+from ....frontend.gluon.refused import refused_functions
 from ....frontend.gluon.shared_memory import shared_memory_descriptor
 from ....frontend.gluon.types import distributed_type, shared_memory_descriptor_type
+from ....frontend.scalar_types import BaseType as base_type
 from ....language import (
     abs,
     add,
@@ -31,9 +33,12 @@ from ....language import (
     atomic_add,
     atomic_and,
     atomic_cas,
+    atomic_load,
     atomic_max,
     atomic_min,
     atomic_or,
+    atomic_poll,
+    atomic_store,
     atomic_xchg,
     atomic_xor,
     bfloat16,
@@ -117,4 +122,6 @@ from ....language import (
     where,
     xor_sum,
 )
-from . import nvidia
+from . import amd, nvidia
+
+globals().update(refused_functions("bank_conflicts fp4_to_fp inline_asm", "is not supported yet in Gluon"))

@@ -1,5 +1,5 @@
 """Instructions of NVIDIA GPUs, by the first generation that has them."""
 
-from . import ampere, hopper
+from . import ampere, blackwell, hopper, rubin
 
-__all__ = ["ampere", "hopper"]
+__all__ = ["ampere", "blackwell", "hopper", "rubin"]

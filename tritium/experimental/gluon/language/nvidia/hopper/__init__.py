@@ -8,8 +8,11 @@ from ......frontend.gluon.mma import (
     warpgroup_mma_init,
     warpgroup_mma_wait,
 )
+from ......frontend.gluon.refused import refused_functions
 from ..ampere import async_copy
-from . import cluster, mbarrier
+from . import cluster, mbarrier, tma
+
+globals().update(refused_functions("async_store", "is not supported yet: stores to other CTAs by mbarrier"))
 
 __all__ = [
     "async_copy",
@@ -17,6 +20,7 @@ __all__ = [
     "fence_async_shared",
     "mbarrier",
     "mma_v2",
+    "tma",
     "warpgroup_mma",
     "warpgroup_mma_accumulator",
     "warpgroup_mma_init",

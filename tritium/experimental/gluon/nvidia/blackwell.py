@@ -1,0 +1,5 @@
+"""Tensor descriptors, as for Hopper."""
+
+from .hopper import TensorDescriptor
+
+__all__ = ["TensorDescriptor"]
