@@ -173,3 +173,23 @@ def test_matmul_of_small_arrays_by_buffer_accesses(arch: str, ty: str) -> None:
     assert "buffer_load_" in text and "buffer_store_" in text
     assert not any(name in text for name in ("global_load_", "global_store_"))
     check(kernel, ty, (40, 48, 80), blocks)
+
+
+@tritium.jit
+def one_tile(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    x, y = tl.load(a + m[:, None] * K + k[None, :]), tl.load(b + k[:, None] * N + n[None, :])
+    tl.store(c + m[:, None] * N + n[None, :], tl.dot(x, y, out_dtype=tl.int32))
+
+
+def test_wmma_runs_in_all_lanes_where_few_of_them_store() -> None:
+    """Of eight rows half of the lanes hold copies, which are not stored: LLVM moved the WMMA into that branch."""
+    signature = {"a": "*i8", "b": "*i8", "c": "*i32"}
+    aligned = {(i,): [["tt.divisibility", 16]] for i in range(3)}
+    source = ASTSource(one_tile, signature, {"M": 8, "N": 32, "K": 16}, aligned)
+    kernel = compile(source, target=GPUTarget("hip", "gfx1100", 32), options={"num_warps": 2})
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-8, 9, shape).astype(np.int8) for shape in ((8, 16), (16, 32)))
+    c = np.full((8, 32), -77, np.int32)
+    launch(kernel.asm["amdgcn"], 1, [a, b, c], shared_bytes=kernel.metadata.shared)
+    np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))

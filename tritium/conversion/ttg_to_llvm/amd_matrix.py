@@ -11,6 +11,7 @@ predecessor.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 
 from ...analysis.matrix_instructions import MatrixInstruction, mfma_named, wmma_for
 from ...dialects import tt
@@ -97,12 +98,22 @@ class _Writer:
                 vectors[step.d] = self.vector(self.element, [sums[r] for r in step.d])
             a, b = self.operand("a", self.op.a, step.a), self.operand("b", self.op.b, step.b)
             vectors[step.d] = self.call(*((b, a) if self.transposed else (a, b)), vectors[step.d])
+        if self.instruction.intrinsic.startswith("wmma"):
+            self.keep_in_block(vectors.values())
         out = list(sums)
         for registers, vector in vectors.items():
             for i in reversed(range(self.count)):  # of registers that occur several times the first one counts
                 out[registers[i]] = e.op(f"extractelement {self.result} {vector}, i32 {i}")
         copies = copies_of(e.layout(self.op.d))
         return [out[i & ~copies] for i in range(len(out))]
+
+    def keep_in_block(self, vectors: Iterable[str]) -> None:
+        """Keep WMMAs where all lanes are active: LLVM 22 sinks them, with their operands, into a branch that alone uses
+        the result (a store by some of the lanes), since it does not mark the instruction as convergent. It does not
+        sink what has a use before the branch."""
+        self.e.module.declare("declare void @llvm.fake.use(...)")
+        for vector in vectors:
+            self.e.stmt(f"call void (...) @llvm.fake.use({self.result} {vector})")
 
     def call(self, a: str, b: str, c: str) -> str:
         """One instruction, with its operands in the instruction's order."""
