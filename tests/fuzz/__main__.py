@@ -5,7 +5,8 @@
 tries the programs of seeds 0 to 19999, prints each seed that fails, and writes what came of it to `--out`: a summary as
 JSON, and the first failing programs (`--reduce`) as tests cut down to what fails, in two minutes each behind the `--time`
 of the run. A run that was cut short goes on from the seed that the summary calls "next" (`--seed`). Targets are
-interpreter, numpy (for kernels that keep to what `kernels/reference.py` has), cpu, cuda, emulated:80, emulated:90.
+interpreter, numpy (for kernels that keep to what `kernels/reference.py` has), cpu, cuda, emulated:80, emulated:90,
+emulated:gfx942, emulated:gfx1100.
 `--often loop_of_loads,drawn_function` draws these kinds of statements more often; their programs are others than without.
 `--types f16,bf16` loads elements of these types alone.
 """

@@ -44,9 +44,13 @@ def test_lanes_that_exec_disables_access_nothing():
 def test_misaligned_access():
     x = np.zeros(64, np.uint32)
     with pytest.raises(MisalignedAccess, match="no multiple of 4"):
-        run("\tglobal_load_dword v2, v0, s[8:9]", x)
+        run("\tv_mov_b32_e32 v2, 1\n\tglobal_atomic_add v0, v2, s[8:9]", x)
+    text = kernel("\tglobal_load_ushort v2, v0, s[8:9]", arrays=1)
+    launch(text, 1, [x])
     with pytest.raises(MisalignedAccess, match="no multiple of 2"):
-        run("\tglobal_load_ushort v2, v0, s[8:9]", x)
+        launch(text, 1, [x], check_alignment=True)
+    with pytest.raises(MisalignedAccess, match="no multiple of 4"):
+        run("\ts_load_dword s20, s[8:9], 0x2", x)
 
 
 def test_write_to_a_read_only_array():
@@ -273,3 +277,23 @@ def test_launch_errors():
         launch(text.replace("gfx942", "gfx1250"), 1, [None])
     with pytest.raises(LaunchError, match="has no kernel other: it has k"):
         launch(text, 1, [None], name="other")
+
+
+def test_unaligned_accesses_and_negative_lds_addresses(seed):
+    x = np.random.default_rng(seed).integers(0, 256, 300, np.uint8)
+    out, back = np.zeros(64 * 8 + 3, np.uint8), np.zeros(64, np.uint32)
+    body = """
+\tv_lshlrev_b32_e32 v1, 2, v0
+\tv_lshlrev_b32_e32 v2, 3, v0
+\tglobal_load_dwordx2 v[4:5], v1, s[8:9] offset:3
+\ts_waitcnt vmcnt(0)
+\tglobal_store_dwordx2 v2, v[4:5], s[10:11] offset:3
+\tv_subrev_u32_e32 v3, 16, v1
+\tds_write_b32 v3, v4 offset:16
+\tds_read_b32 v6, v1
+\ts_waitcnt lgkmcnt(0)
+\tglobal_store_dword v1, v6, s[12:13]"""
+    run(body, x, out, back, lds=256)
+    want = np.stack([x[4 * n + 3 : 4 * n + 11] for n in range(64)])
+    np.testing.assert_array_equal(out[3:], want.ravel())
+    np.testing.assert_array_equal(back.view(np.uint8).reshape(64, 4), want[:, :4])

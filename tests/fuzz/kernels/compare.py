@@ -21,6 +21,7 @@ import tritium.language as tl
 from tritium.backends.errors import OutOfResources
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
+from tritium.runtime.emulated_hip import EmulatedHIPDriver
 from tritium.tools.tensor_descriptor import TensorDescriptor
 
 from . import reference
@@ -32,8 +33,11 @@ __all__ = ["Mismatch", "Unsupported", "arrays_of", "check", "difference", "run_o
 GUARD = 64
 """Elements around each array that no kernel may touch."""
 POISON = 0x5A
-NEWER = re.compile(r"not supported in this architecture|needs sm_\d+|needs hardware|requires NVIDIA SM\d+")
-"""What a refusal says that is right: newer GPUs can do it. Any other refusal of a drawn kernel is a failure."""
+NEWER = re.compile(
+    r"not supported in this architecture|needs sm_\d+|needs hardware|requires NVIDIA SM\d+"
+    r"|num_ctas > 1 not supported on gfx|input_precision must be one of .* Got tf32"
+)
+"""What a refusal says that is right: other GPUs can do it. Any other refusal of a drawn kernel is a failure."""
 LANGUAGE = {e.name: getattr(tl, e.tl.removeprefix("tl.")) for e in TYPES.values()}
 
 
@@ -107,7 +111,8 @@ def target(name: str) -> Iterator[None]:
     kept = tritium.knobs.runtime.interpret
     tritium.knobs.runtime.interpret = name == "interpreter"
     if name.startswith("emulated"):
-        driver.set_active(EmulatedCUDADriver(int(name.split(":")[1])))
+        gpu = name.split(":")[1]
+        driver.set_active(EmulatedHIPDriver(gpu) if gpu.startswith("gfx") else EmulatedCUDADriver(int(gpu)))
     try:
         yield
     finally:

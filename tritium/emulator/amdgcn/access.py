@@ -11,7 +11,7 @@ from ..memory import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_SIZE, Piece
 from ..types import Array
 from .state import State
 
-__all__ = ["Index", "Lanes", "flat_pieces", "global_pieces", "lds_piece", "load", "save", "scratch_piece"]
+__all__ = ["Index", "Lanes", "aligned", "flat_pieces", "global_pieces", "lds_piece", "load", "save", "scratch_piece"]
 
 #: Some of the accesses of an instruction.
 Index = Array | slice
@@ -39,12 +39,15 @@ def fail(s: State, kind: type[MemoryAccessError], message: str, lane: int) -> Me
     return error
 
 
-def aligned(s: State, addresses: Array, lanes: Array, size: int) -> None:
-    """MisalignedAccess unless all addresses are multiples of the size, or of 4 for larger accesses.
+def aligned(s: State, addresses: Array, lanes: Array, size: int, atomic: bool = False) -> None:
+    """MisalignedAccess unless all addresses are multiples of the size.
 
-    On HSA systems hardware splits accesses of several dwords that are only aligned to one.
+    On HSA systems loads and stores may have any alignment ("unaligned-access-mode" of LLVM's user guide), and compilers
+    merge accesses accordingly: only atomics must be aligned. With `check_alignment` accesses are aligned to a dword.
     """
-    size = min(size, 4)
+    if not (atomic or s.check_alignment):
+        return
+    size = size if atomic else min(size, 4)
     wrong = addresses & (size - 1) != 0
     if wrong.any():
         n = int(np.argmax(wrong))
@@ -78,7 +81,8 @@ def in_range(s: State, addresses: Array, lanes: Array, size: int, limit: int, na
 
 
 def lds_piece(s: State, addresses: Array, lanes: Array, size: int, write: bool) -> Piece:
-    """Accesses to the LDS of each lane's workgroup."""
+    """Accesses to the LDS of each lane's workgroup; addresses have 32 bits."""
+    addresses = addresses & 0xFFFFFFFF
     in_range(s, addresses, lanes, size, s.lds_size, "the LDS of the workgroup", write)
     aligned(s, addresses, lanes, size)
     group = s.shape.group_of_wave[lanes // s.lanes]
@@ -116,8 +120,20 @@ def _elements(piece: Piece, dtype: type[np.generic]) -> tuple[Array, Array]:
     return view, at >> (np.dtype(dtype).itemsize.bit_length() - 1)
 
 
+def misaligned(piece: Piece, size: int) -> bool:
+    """Whether accesses are not aligned to their size, or to a dword."""
+    return size > 1 and bool(np.bitwise_or.reduce(piece.at + piece.store.base) & (min(size, 4) - 1))
+
+
 def load(piece: Piece, size: int) -> list[Array]:
     """What accesses of 1, 2, or a multiple of 4 bytes read: words as u32."""
+    if misaligned(piece, size):
+        places = piece.at[:, None] + np.arange(size)
+        found = piece.store.raw[places]
+        if size == 2:
+            return [found.view(np.uint16)[:, 0].astype(np.uint32)]
+        words = found.view(np.uint32)
+        return [words[:, n] for n in range(size // 4)]
     if size < 4:
         view, at = _elements(piece, np.uint8 if size == 1 else np.uint16)
         return [view[at].astype(np.uint32)]
@@ -127,6 +143,11 @@ def load(piece: Piece, size: int) -> list[Array]:
 
 def save(piece: Piece, size: int, words: list[Array]) -> None:
     """Store words, or the low bytes of one."""
+    if misaligned(piece, size):
+        whole = np.stack([np.broadcast_to(word, piece.at.shape) for word in words], axis=1)
+        places = piece.at[:, None] + np.arange(size)
+        piece.store.raw[places] = np.ascontiguousarray(whole).view(np.uint8)[:, :size]
+        return
     if size < 4:
         dtype = np.uint8 if size == 1 else np.uint16
         view, at = _elements(piece, dtype)

@@ -44,6 +44,7 @@ def launch(
     block: int | Sequence[int] | None = None,
     shared_bytes: int = 0,
     check_races: bool = True,
+    check_alignment: bool = False,
     cooperative: bool = False,
     memory: Memory | None = None,
     max_steps: int = 50_000_000,
@@ -53,12 +54,13 @@ def launch(
 
     `arguments` follow the kernel's metadata: a NumPy array is passed as a pointer to its first element, and changed in
     place; numbers are converted to the argument's size; None is a null pointer. Trailing pointers may be left out.
-    `bytes` are the whole kernarg segment. `block` is the workgroup's size (default: what the metadata requires, or its
-    maximum), `shared_bytes` its dynamic LDS. All workgroups of a `cooperative` launch run at once: they may wait for
-    each other.
+    `bytes` are the kernarg segment, with or without the hidden arguments. `block` is the workgroup's size (default:
+    what the metadata requires, or its maximum), `shared_bytes` its dynamic LDS. All workgroups of a `cooperative`
+    launch run at once: they may wait for each other.
 
-    Raises EmulationError: an access outside all arrays or misaligned, a register that is accessed before the wait for
-    the load that writes it (MissingWait), a race in LDS (with `check_races`), a deadlock, an unknown instruction.
+    Raises EmulationError: an access outside all arrays, a register that is accessed before the wait for the load that
+    writes it (MissingWait), a race in LDS (with `check_races`), a deadlock, an unknown instruction. Only atomics must
+    be aligned, unless `check_alignment` asks that all accesses are, to a dword at most.
     """
     program = program_of(text, name)
     shape3 = block_of(program, block)
@@ -77,6 +79,7 @@ def launch(
         machine = machine_for(program, shape3, len(batch), lds, check_races)
         machine.memory, machine.max_steps = memory, max_steps
         machine.executed = machine.barriers = 0
+        machine.check_alignment = check_alignment
         try:
             machine.reset()
             prepare(machine, batch, grid3, values)
@@ -138,11 +141,15 @@ def kernarg_bytes(
     block: tuple[int, int, int],
 ) -> bytes:
     """The kernarg segment: explicit arguments, then hidden ones."""
-    if isinstance(arguments, bytes):
-        if len(arguments) != program.kernarg_size:
-            raise LaunchError(f"{program.name} has {program.kernarg_size} bytes of arguments, not {len(arguments)}")
-        return arguments
     explicit = [a for a in program.metadata.arguments if not a.hidden]
+    if isinstance(arguments, bytes):
+        size = max((a.offset + a.size for a in explicit), default=0)
+        if len(arguments) not in (program.kernarg_size, size, -(-size // 8) * 8):
+            raise LaunchError(f"{program.name} has {program.kernarg_size} bytes of arguments, not {len(arguments)}")
+        out = bytearray(arguments.ljust(program.kernarg_size, b"\0"))
+        if len(arguments) < program.kernarg_size:
+            add_hidden(program, out, grid, block)
+        return bytes(out)
     missing = explicit[len(arguments) :]
     if len(arguments) > len(explicit) or any(not a.pointer for a in missing):
         raise LaunchError(f"{program.name} has {len(explicit)} arguments, not {len(arguments)}")
@@ -153,10 +160,15 @@ def kernarg_bytes(
         out[argument.offset : argument.offset + argument.size] = encode(
             value, argument.size, argument.pointer or argument.size == 8, name, memory
         )
+    add_hidden(program, out, grid, block)
+    return bytes(out)
+
+
+def add_hidden(program: Program, out: bytearray, grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
+    """Write the hidden arguments."""
     for argument in program.metadata.arguments:
         if argument.hidden:
             out[argument.offset : argument.offset + argument.size] = hidden(argument, grid, block)
-    return bytes(out)
 
 
 def hidden(argument: Argument, grid: tuple[int, int, int], block: tuple[int, int, int]) -> bytes:

@@ -47,6 +47,7 @@ class State:
         self.masks = np.zeros((waves, lanes), bool)
         self.pc = np.zeros(waves, np.int64)
         self.flush32 = self.flush64 = False
+        self.check_alignment = False
         self.saturate = False  # FP16_OVFL: conversions to f16 and 8-bit floats do not overflow
         self.lds_size = lds
         self.lds_stride = max(-(-lds // 128) * 128, 128)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...memory import Piece
 from ...types import Array
-from ..access import Lanes, lds_piece
+from ..access import Lanes, aligned, lds_piece
 from ..assembly import Instruction
 from ..operands import Builder
 from ..registry import Action, special
@@ -150,6 +150,7 @@ class _Atomic:
 
     def apply(self, s: State, piece: Piece) -> None:
         size = 4 * self.words
+        aligned(s, piece.at + piece.store.base, piece.lanes, size, atomic=True)
         if piece.store is s.lds and s.races is not None:
             s.races.write(s.at_instruction, piece, size, np.zeros(len(piece.at), bool), atomic=True)
         value = _values(s, self.data, piece.lanes, self.dtype)

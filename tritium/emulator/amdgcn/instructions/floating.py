@@ -122,6 +122,7 @@ for _ty in FLOATS:
 for _ty in ("f32", "f64"):
     vector(f"v_frexp_exp_i32_{_ty}", f"i32 = {_ty}")(frexp_exp)
     vector(f"v_ldexp_{_ty}", f"{_ty} = {_ty} i32")(ldexp)
+vector("v_fma_legacy_f16 v_mad_legacy_f16", "f16 = f16 f16 f16")(fma16)
 vector("v_frexp_exp_i16_f16", "i16 = f16")(lambda a: frexp_exp(a).astype(np.int16))
 vector("v_ldexp_f16", "f16 = f16 i16")(ldexp)
 
@@ -266,7 +267,7 @@ for _ty in ("f32", "f64"):
     vector(f"v_div_fixup_{_ty}", f"{_ty} = {_three}")(_division.div_fixup)
 
 
-@vector("v_div_fixup_f16", "f16 = f16 f16 f16")
+@vector("v_div_fixup_f16 v_div_fixup_legacy_f16", "f16 = f16 f16 f16")
 def div_fixup16(quotient: Array, denominator: Array, numerator: Array) -> Array:
     exact = numerator.astype(F32) / denominator.astype(F32)
     special = ~np.isfinite(exact) | (exact == 0) | ~np.isfinite(numerator) | ~np.isfinite(denominator)

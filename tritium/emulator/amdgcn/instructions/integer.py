@@ -353,8 +353,8 @@ def mad_i32_i16(a: Array, b: Array, c: Array) -> Array:
     return a.astype(I32) * b + c
 
 
-@vector("v_mad_u16", "u16 = u16 u16 u16")
-@vector("v_mad_i16", "i16 = i16 i16 i16")
+@vector("v_mad_u16 v_mad_legacy_u16", "u16 = u16 u16 u16")
+@vector("v_mad_i16 v_mad_legacy_i16", "i16 = i16 i16 i16")
 def mad16(a: Array, b: Array, c: Array) -> Array:
     return a * b + c
 
