@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tritium
 import tritium.language as tl
+from tritium.language.extra import libdevice
 
 
 @tritium.jit
@@ -77,6 +78,22 @@ def functions(x, o, B: tl.constexpr):
     tl.store(o + 4 * B + at, v / 3.7 / v)
     tl.store(o + 5 * B + at, v.to(tl.int32).to(tl.float32))
     tl.store(o + 6 * B + at, v.to(tl.bfloat16).to(tl.float32))
+
+
+@tritium.jit
+def library(x, o, B: tl.constexpr):
+    at = tl.arange(0, B)
+    v = tl.load(x + at)
+    tl.store(o + at, libdevice.fabs(v))
+    tl.store(o + B + at, libdevice.rint(v))
+    tl.store(o + 2 * B + at, libdevice.isnan(v).to(tl.float32) + 2 * libdevice.isinf(v).to(tl.float32))
+    tl.store(o + 3 * B + at, libdevice.finitef(v).to(tl.float32))
+    tl.store(o + 4 * B + at, libdevice.signbit(v).to(tl.float32))
+    tl.store(o + 5 * B + at, libdevice.popc(at).to(tl.float32))
+    tl.store(o + 6 * B + at, libdevice.clz(at).to(tl.float32))
+    tl.store(o + 7 * B + at, libdevice.llrint(tl.where(libdevice.finitef(v), v, 0.0)).to(tl.float32))
+    tl.store(o + 8 * B + at, libdevice.ldexp(v, 3))
+    tl.store(o + 9 * B + at, tl.where(v < 0.0, v, 0.0))
 
 
 @tritium.jit

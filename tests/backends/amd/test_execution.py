@@ -104,6 +104,22 @@ def test_functions_and_conversions(run: Run, rng: np.random.Generator) -> None:
     np.testing.assert_allclose(out, wanted, rtol=2e-6, atol=1e-7)
 
 
+def test_library_functions_without_a_library(run: Run) -> None:
+    x = np.array([0.0, -0.0, 2.5, -3.5, 1e-40, np.inf, -np.inf, np.nan] * 8, np.float32)
+    out, at = unwritten(10, 64), np.arange(64)
+    run("library", 1, x, out, B=64)
+    finite = np.where(np.isfinite(x), x, 0)
+    wanted = [
+        np.abs(x), np.rint(x), np.isnan(x) + 2.0 * np.isinf(x), np.isfinite(x), np.signbit(x) * 1.0,
+        [bin(i).count("1") for i in at], [32 - int(i).bit_length() for i in at], np.rint(finite), x * 8,
+        np.where(x < 0, x, np.float32(0)),
+    ]  # fmt: skip
+    np.testing.assert_array_equal(out[:4], wanted[:4])
+    np.testing.assert_array_equal(out[4][~np.isnan(x)] != 0, np.signbit(x)[~np.isnan(x)])
+    np.testing.assert_array_equal(out[5:], wanted[5:])
+    np.testing.assert_array_equal(np.signbit(out[9]), np.signbit(wanted[9]))  # -0.0 is not below 0.0
+
+
 def test_program_ids_and_counts(run: Run) -> None:
     out = unwritten(2, 2, 3, dtype=np.int32)
     run("places", (3, 2, 2), out)

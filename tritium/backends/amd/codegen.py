@@ -13,6 +13,7 @@ from ...support.settings import compilation
 from ..compiler import UserText
 from ..errors import BackendError
 from ..llvm import Machine, dump, gpu_library, read, run_isolated, run_passes, target_machine
+from ..minmax_selects import without_minmax_selects
 
 __all__ = ["AMDGPUTarget", "emit", "optimize", "run_stage"]
 
@@ -62,7 +63,7 @@ def emit(llir: str, target: AMDGPUTarget, use_object: bool) -> bytes:
     """The assembly text of optimized LLVM IR, or its object; BackendError where LLVM refuses it."""
     if isinstance(llir, UserText):
         return run_isolated(_WORKER, {**asdict(target), "stage": "object" if use_object else "amdgcn"}, llir, TIMEOUT)
-    module = read(llir, target.machine())
+    module = read(without_minmax_selects(llir), target.machine())
     try:
         made: bytes = target_machine(target.machine())._emit_to_memory(module, use_object=use_object)
     except RuntimeError as error:

@@ -23,7 +23,9 @@ __all__ = ["FPMATH", "AMDArithmetic"]
 FPMATH = 6 << 20  # the number of the metadata node that allows 2.5 units in the last place
 _vecmath = LazyModule("...llvm.vecmath", __package__)
 _HALVES = "{ i32, i32 }"
-_OCML = pattern(r"__ocml_(\w+)_f(?:32|64)")
+_OCML = pattern(r"__(?:ocml|triton_hip|ockl)_(\w+?)(?:_[fu](?:32|64))?")
+_TESTS = {"isnan": 0x3, "isinf": 0x204, "isfinite": 0x1F8, "signbit": 0x3C}  # classes of llvm.is.fpclass; NaN has none
+_INTEGERS = {"clz": "ctlz", "popcount": "ctpop", "iabs": "abs"}
 _INTRINSICS = {
     "fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint", "round": "round",
     "copysign": "copysign", "fma": "fma", "sqrt": "sqrt", "fmin": "minnum", "fmax": "maxnum", "nearbyint": "nearbyint",
@@ -89,11 +91,27 @@ class AMDArithmetic(TargetInfo):
     ) -> str:
         """`__ocml_sin_f32` and the like: the function of the same name that `function` knows, or an intrinsic."""
         found = _OCML.fullmatch(symbol)
-        if found is None or ty not in ("float", "double"):
+        if found is None:
             raise UnsupportedOperation(op, f"of the library function {symbol} is not supported on {self.name}")
         name = found[1]
-        if name in _INTRINSICS and all(t == ty for t, _ in operands):
-            return e.call(ty, f"llvm.{_INTRINSICS[name]}.{'f64' if ty == 'double' else 'f32'}", *operands)
+        types = [text for text, _ in operands]
+        suffix = {"float": "f32", "double": "f64"}.get(types[0], types[0])
+        if name in _TESTS and ty == "i32":
+            test = e.call("i1", f"llvm.is.fpclass.{suffix}", operands[0], ("i32", str(_TESTS[name])))
+            return e.op(f"zext i1 {test} to i32")
+        if name in _INTEGERS and types == [types[0]]:
+            more = [("i1", "false")] * (name != "popcount")
+            count = e.call(types[0], f"llvm.{_INTEGERS[name]}.{suffix}", operands[0], *more)
+            return count if ty == types[0] else e.op(f"trunc {types[0]} {count} to {ty}")
+        if name == "llrint" and ty == "i64":
+            whole = e.call(types[0], f"llvm.rint.{suffix}", operands[0])
+            return self.to_integer(e, whole, types[0], True, 64)
+        if name == "ldexp":
+            return e.call(ty, f"llvm.ldexp.{suffix}.i32", *operands)
+        if name in _INTRINSICS and types == [ty] * len(types):
+            return e.call(ty, f"llvm.{_INTRINSICS[name]}.{suffix}", *operands)
+        if ty not in ("float", "double"):
+            raise UnsupportedOperation(op, f"of the library function {symbol} is not supported on {self.name}")
         return self.function(e, op, name, ty, *operands)
 
     def check_assembly(self, op: Operation | None) -> None:
