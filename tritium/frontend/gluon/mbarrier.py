@@ -90,8 +90,7 @@ def wait(
     """
     parity = _semantic.to_tensor(phase)
     buffers = [x.handle for x in deps]
-    always = unwrap(pred) is True
-    where = None if always else condition(_semantic, pred)
+    where = condition(_semantic, pred)
     barrier = barrier_of(mbarrier, "wait").handle
     _semantic.builder.insert(ttng.WaitBarrier(barrier, parity.handle, where, buffers))
 
@@ -108,7 +107,7 @@ def arrive(
 
     `from_cta` is the mask of the bits of a CTA's number that are kept to find the CTA that arrives; all by default.
     """
-    where = None if unwrap(pred) is True else condition(_semantic, pred)
+    where = condition(_semantic, pred)
     barrier = barrier_of(mbarrier, "arrive").handle
     _semantic.builder.insert(ttng.ArriveBarrier(barrier, where, static_int(count, "count"), _mask(from_cta)))
 

@@ -160,7 +160,7 @@ def warpgroup_mma(
         a.handle,
         b.handle,
         acc.handle,
-        None if unwrap(use_acc) is True else _semantic.to_condition(use_acc).handle,
+        _semantic.to_condition(use_acc).handle,
         _precision(_semantic, precision),
         _imprecise(_semantic, a, b, max_num_imprecise_acc),
         flag(is_async),

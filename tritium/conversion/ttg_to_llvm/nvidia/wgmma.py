@@ -63,7 +63,7 @@ def _warp_group_dot(e: FunctionContext, op: ttng.WarpGroupDot) -> None:
     begins = constant_bits(op.c) == 0 and is_on(op, "accumulator-init")
     if not group:
         sums = ["poison"] * len(sums) if begins else sums
-        add = "0" if begins else "1" if op.useC is None else e.scalar(op.useC)
+        add = "0" if begins else "1" if op.useC is None or constant_bits(op.useC) else e.scalar(op.useC)
         out = _issue(e, dot, range(0, dot.k, dot.depth), sums, add, wait=not op.isAsync)
         e.bind(op.d, _elements(e, op.d, out))
         return
