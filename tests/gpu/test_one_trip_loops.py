@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,48 @@ def test_a_store_into_the_row_is_seen_by_later_loads(at: int, barrier: bool, tmp
     if 0 <= at < 32:
         expected[at] = 7.0 + memory[8 + at]
     assert torch.equal(found[0][1], expected)
+
+
+def program(seed: int) -> str:
+    """Loops over the same row, of random expressions whose multiplications and additions may be contracted."""
+    rng = random.Random(seed)
+    lines = ["@triton.jit", "def kernel(X, Y, S, N, BLOCK: tl.constexpr):", "    s = 0.5"]
+    scalars, tensors = ["s", "2.0"], ["tl.zeros([BLOCK], tl.float32)", "tl.full([BLOCK], 1.0, tl.float32)"]
+    for k in range(rng.choice((2, 2, 3))):
+        lines += [f"    a{k} = {rng.choice(tensors)}{rng.choice(('', f' * {rng.choice(scalars)}'))}"]
+        lines += ["    for off in range(0, N, BLOCK):", "        cols = off + tl.arange(0, BLOCK)"]
+        lines += [f"        x = tl.load(X + cols, mask=cols < N, other={rng.choice(('0.0', '1.0'))})"]
+        values = ["x"]
+        for t in range(rng.randint(1, 3)):
+            a, b, c = rng.choice(values), rng.choice(values + scalars), rng.choice(values)
+            kinds = (
+                f"{a} * {b}",
+                f"{a} + {b}",
+                f"{a} * {b} - {c}",
+                f"tl.maximum({a}, {b})",
+                f"{a} / {b}",
+                f"tl.exp({a})",
+            )
+            lines += [f"        t{t} = {rng.choice(kinds)}"]
+            values.append(f"t{t}")
+        last = values[-1]
+        lines += ["        " + rng.choice((f"a{k} += {last}", f"a{k} = {last} * x", f"a{k} += {last} * x"))]
+        tensors.append(f"a{k}")
+        lines += [f"    s{k} = tl.sum(a{k}){rng.choice(('', ' / N', ' * 0.5'))}", f"    tl.store(S + {k}, s{k} + 0.25)"]
+        scalars.append(f"s{k}")
+    lines += [f"    tl.store(Y + {k} * BLOCK + tl.arange(0, BLOCK), a{k})" for k in range(len(tensors) - 2)]
+    return "\n".join(lines)
+
+
+@pytest.mark.share(10)
+@pytest.mark.parametrize("number", range(40))
+def test_random_loops_keep_their_bits(number: int, seed: int, tmp_path: Path) -> None:
+    kernel = kernel_from(program(seed + number), tmp_path)
+    x = values(KINDS[number % 2], 80, seed)
+    for n in (37, 65):
+        found = []
+        for without in ("", SWITCH):
+            y, sums = torch.full((192,), 7.0), torch.full((4,), 7.0)
+            kernel[(1,)](x, y, sums, n, BLOCK=64, num_warps=1, without=without)
+            found.append((bits(y), bits(sums)))
+        assert all(torch.equal(a, b) for a, b in zip(*found)), n

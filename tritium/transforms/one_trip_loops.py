@@ -25,8 +25,8 @@ contract what loops keep apart, since a value carried into or out of a loop is n
 
 - `%sum + a * b` with a carried `%sum` that is zero becomes `math.fma`, the FMA that it is in the loop: otherwise the
   zero is folded, and `a * b` contracted with the first addition after the loop;
-- loops are left alone if an addition could otherwise be contracted with a multiplication of another loop, or with one
-  that loops share in straight-line code.
+- loops are left alone if an addition could be contracted with a multiplication of another loop, with one of two, or
+  with one that has other uses (loops may share it in straight-line code), as LLVM and ptxas decide by all of them.
 
 The loops are versioned only if a load of a tensor becomes redundant. Loops that request warp specialization or fusion,
 contain dots, or are too large (`MAX_OPERATIONS`, `MAX_BYTES_PER_THREAD`) are left alone: the code is doubled, and the
@@ -35,6 +35,7 @@ loaded values stay live from the first loop to the last.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..dialects import arith, math, tt
@@ -68,7 +69,7 @@ from ..ir import (
 )
 from ..ir.dominance import ancestor_in
 from ..support.dataclasses import dataclass
-from .versions import operations_between, version
+from .versions import operations_between, used_outside, version
 
 __all__ = ["OneTripOptions", "one_trip_loops"]
 
@@ -295,7 +296,18 @@ class _StraightLine:
         for op in self.segment:
             if isinstance(op, arith.AddF) and op not in self.repeated:
                 self._fuse(op)
-        return all(self._is_kept_apart(inner, at) for op, at in self.segment.items() for inner in op.walk())
+        uses = self._count_uses()
+        return all(self._is_kept_apart(inner, at, uses) for op, at in self.segment.items() for inner in op.walk())
+
+    def _count_uses(self) -> Counter[Value]:
+        """The number of operations that use each value in straight-line code; values used after it count once more."""
+        uses: Counter[Value] = Counter()
+        for op in self.segment:
+            if op not in self.repeated:
+                uses.update({self.resolve(v) for inner in op.walk() for v in inner.operands})
+        for op in self.ops:
+            uses.update(self.resolve(r) for r in op.results if used_outside(r, self.inside, self.block))
+        return uses
 
     def _fuse(self, op: arith.AddF) -> None:
         """Note the addition of a multiplication to a carried zero."""
@@ -306,27 +318,42 @@ class _StraightLine:
             if carried in self.leader and _is_zero(self.resolve(carried)) and isinstance(source, arith.MulF):
                 self.fused[op] = source.lhs, source.rhs, carried
 
-    def _is_kept_apart(self, op: Operation, at: int) -> bool:
-        """Whether an addition is contracted with no multiplication that it cannot be contracted with in loops."""
+    def _is_kept_apart(self, op: Operation, at: int, uses: Counter[Value]) -> bool:
+        """Whether an addition is contracted with no multiplication that it cannot be contracted with in loops.
+
+        It certainly is with one that has no other use.
+        """
         if op in self.repeated or op in self.fused or not (isinstance(op, _ADDITIONS) or op.regions):
             return True
-        sources = (self._multiplication(v) for v in op.operands)
-        return all(m is None or (self.segment.get(m) == at and m not in self._shared) for m in sources)
+        chains = [chain for chain in map(self._multiplication, op.operands) if chain]
+        alone = [chain for chain in chains if isinstance(chain[-1].defining_op, arith.MulF)]
+        return (
+            len(alone) < 2
+            and all(uses[v] == 1 for chain in alone for v in chain)
+            and all(v.defining_op not in self._shared for chain in chains for v in chain)
+            and all(self.segment.get(chain[-1].defining_op) == at for chain in chains)  # type: ignore[arg-type]
+        )
 
-    def _multiplication(self, value: Value) -> Operation | None:
-        """The multiplication whose results `value` has, perhaps rearranged or negated, or after an operation is folded.
+    def _multiplication(self, value: Value) -> list[Value]:
+        """The result of the multiplication that `value` is, last, and those between: rearranged, negated, or folded.
 
-        `x + 0` and `max(x, -inf)` may be folded to `x`: operations with a constant are looked through.
+        `x + 0` and `max(x, -inf)` may be folded to `x`: operations with a constant are looked through. A division of
+        tensors may multiply by a reciprocal.
         """
-        op = self.resolve(value).defining_op
-        for _ in range(_DEPTH):
-            if op is None or op in self.fused or isinstance(op, arith.MulF):
-                return None if op in self.fused else op
+        chain: list[Value] = []
+        while len(chain) < _DEPTH:
+            value = self.resolve(value)
+            op = value.defining_op
+            chain.append(value)
+            if op is None or op in self.fused:
+                return []
+            if isinstance(op, arith.MulF) or (isinstance(op, arith.DivF) and isinstance(value.type, TensorType)):
+                return chain
             operands = [v for v in map(self.resolve, op.operands) if constant_of(v) is None]
             if len(operands) != 1 or not (op.traits & (REARRANGES | COMMUTATIVE) or isinstance(op, arith.NegF)):
-                return None
-            op = operands[0].defining_op
-        return None
+                return []
+            value = operands[0]
+        return chain
 
     # -- the condition ------------------------------------------------------------------------------------------------
 

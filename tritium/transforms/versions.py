@@ -22,7 +22,7 @@ from ..dialects import scf
 from ..ir import Block, Builder, IfLike, Operation, Value
 from ..ir.dominance import ancestor_in
 
-__all__ = ["operations_between", "version"]
+__all__ = ["operations_between", "used_outside", "version"]
 
 Emit = Callable[[Builder], Callable[[Value], Value]]
 """Emits the specialized copy with a builder, and returns the function from an old value to its copy's."""
@@ -43,7 +43,7 @@ def version(ops: Sequence[Operation], condition: Value, emit: Emit) -> IfLike:
     block = ops[0].parent
     assert block is not None
     inside = set(ops)
-    used = [r for op in ops for r in op.results if _used_outside(r, inside, block)]
+    used = [r for op in ops for r in op.results if used_outside(r, inside, block)]
     branch = Builder(block, ops[0], ops[0].loc).insert(scf.If.build(condition, [v.type for v in used]))
     then, otherwise = branch.then_block, branch.else_block
     assert otherwise is not None
@@ -59,6 +59,6 @@ def version(ops: Sequence[Operation], condition: Value, emit: Emit) -> IfLike:
     return branch
 
 
-def _used_outside(value: Value, inside: set[Operation], block: Block) -> bool:
+def used_outside(value: Value, inside: set[Operation], block: Block) -> bool:
     """Whether an operation that is not in `inside`, nor nested in one that is, uses `value`."""
     return any(ancestor_in(block, user) not in inside for user in value.users)

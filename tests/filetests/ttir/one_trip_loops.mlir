@@ -65,6 +65,28 @@ tt.func public @contracts(%p: tensor<64x!tt.ptr<f32>>, %q: tensor<64x!tt.ptr<f32
   tt.return
 }
 
+// A product with two uses: which of them LLVM contracts may depend on the code around.
+// CHECK-LABEL: @product_with_two_uses
+// CHECK-NOT: scf.if
+// CHECK: tt.return
+tt.func public @product_with_two_uses(%p: tensor<64x!tt.ptr<f32>>, %q: tensor<64x!tt.ptr<f32>>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %ones = arith.constant dense<1.000000e+00> : tensor<64xf32>
+  %s = scf.for %i = %c0 to %n step %c64 iter_args(%a = %ones) -> (tensor<64xf32>) : i32 {
+    %v = tt.load %p : tensor<64x!tt.ptr<f32>>
+    scf.yield %v : tensor<64xf32>
+  }
+  scf.for %i = %c0 to %n step %c64 : i32 {
+    %v = tt.load %p : tensor<64x!tt.ptr<f32>>
+    %b = arith.mulf %v, %v : tensor<64xf32>
+    %c = arith.addf %b, %ones : tensor<64xf32>
+    %d = arith.mulf %b, %c : tensor<64xf32>
+    tt.store %q, %d : tensor<64x!tt.ptr<f32>>
+  }
+  tt.return
+}
+
 // A square added to a carried zero is an FMA, as in the loop. Results that are used after the loops are yielded.
 // CHECK-LABEL: @squares
 // CHECK: %[[S:.*]], %[[T:.*]] = scf.if
