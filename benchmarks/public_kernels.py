@@ -26,6 +26,7 @@ from turns import HERE, Engine, Figure, Measured, card, clocks, geometric_mean, 
 
 SLOWER = 0.95
 DRIVERS = HERE / "public"
+BATCH = 8  # workloads that are ready at the same time
 TUNED = "tuned_tutorials"  # those of `tensor_cores.py --tutorials`
 
 
@@ -93,6 +94,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--checkouts", type=Path, required=True)
     parser.add_argument("--only", default="", help="workloads that begin with one of these, with commas")
+    parser.add_argument("--but", type=Path, help="figures of an earlier run (--json): what it measured is left out")
     parser.add_argument("--alternations", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=6, help="runs in a turn")
     parser.add_argument("--configurations", type=int, default=3, help="most configurations an autotuner tries")
@@ -104,28 +106,29 @@ def main() -> int:
     )
     chosen = parser.parse_args()
     names = chosen_workloads(chosen.checkouts, chosen.only)
+    if chosen.but:
+        known = {result["name"] for result in json.loads(chosen.but.read_text()) if result["kernels"]}
+        names = [name for name in names if name not in known]
     engine = Engine(chosen.checkouts, chosen.configurations, chosen.seconds, chosen.rehearse)
     began = time.monotonic()
     ours = max(1, chosen.jobs * 3 // 8)
+    engine.load(list(dict.fromkeys(name.partition(".")[0] for name in names)))
     parts = chosen.configurations
     tasks = [(name, part, parts) for name in sorted(names, key=_last) for part in range(parts if _tuned(name) else 1)]
     errors = engine.compile(tasks, {"ours": ours, "triton": max(1, chosen.jobs - ours)}, chosen.seconds * 0.4)
     print(f"{card()}; {len(names)} workloads compiled in {time.monotonic() - began:.0f} s", flush=True)
-    results = []
+    results = [Measured(name, error=errors[name]) for name in names if name in errors]
+    names = [name for name in names if name not in errors]
     with clocks() as clock:
-        for name in names:
-            if name in errors:
-                result = Measured(name, error=errors[name])
-            elif engine.left() < 8:
-                result = Measured(name, error="no time left")
-            else:
-                result = engine.measure(name, chosen.alternations, chosen.repeats)
-            results.append(result)
-            least = min((f.ratio for f in result.kernels), default=float("nan"))
-            print(
-                f"{name}: {len(result.kernels)} kernels, least {least:.3f} {result.error}{result.difference}",
-                flush=True,
-            )
+        for at in range(0, len(names), BATCH):
+            batch = names[at : at + BATCH]
+            late = engine.left() < 10
+            none = [Measured(name, error="no time left") for name in batch]
+            found = none if late else engine.measure(batch, chosen.alternations, chosen.repeats)
+            results += found
+            for result in found:
+                least = min((f.ratio for f in result.kernels), default=float("nan"))
+                print(f"{result.name}: {len(result.kernels)} kernels, least {least:.3f} {result.error}", flush=True)
             if chosen.json:
                 chosen.json.write_text(json.dumps([asdict(r) for r in results]))
     engine.stop()

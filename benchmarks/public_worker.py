@@ -74,6 +74,7 @@ def limit_tuning(bench: Any) -> None:
     def __init__(self: Any, *args: Any, **keywords: Any) -> None:
         made(self, *args, **keywords)
         self._do_bench = bench
+        TUNERS.append(self)
 
     tuner.prune_configs, tuner.__init__ = prune_configs, __init__
 
@@ -107,30 +108,29 @@ class Worker:
     """The workloads of one process."""
 
     def __init__(self, checkouts: Path) -> None:
-        self.checkouts, self.found = checkouts, {}  # type: ignore[var-annotated]
+        self.checkouts = checkouts
+        self.found: dict[str, Any] = {}
         self.drivers = _module("workloads", HERE / "public" / "workloads.py")
-        self.run: Any = None
-        self.peer: Any = None
-        self.outputs: list[torch.Tensor] = []
+        self.ready: dict[str, tuple[Any, Any]] = {}  # name -> the call to measure and its peer in torch
+        self.outputs: dict[str, list[torch.Tensor]] = {}
         self._loaded: set[str] = set()
         self._cache: torch.Tensor | None = None
 
-    def _workload(self, name: str) -> Any:
-        module = name.partition(".")[0]
+    def load(self, module: str) -> dict[str, Any]:
+        """Import a driver and the published kernels."""
         if module not in self._loaded:
             self.found.update(self.drivers.load(module, self.checkouts))
             self._loaded.add(module)
-        return self.found[name]
+        return {}
 
     def prepare(self, name: str, keep: bool = True, part: tuple[int, int] = (0, 1)) -> dict[str, Any]:
         """Make the inputs and run once, with memory from `torch.empty` poisoned."""
         began = time.perf_counter()
         Tuning.part, Tuning.parts = part
-        self.drop()
-        make = self._workload(name)
+        self.load(name.partition(".")[0])
         torch.manual_seed(0)
-        made = make()
-        run, self.peer = made if isinstance(made, tuple) else (made, None)
+        made = self.found[name]()
+        run, peer = made if isinstance(made, tuple) else (made, None)
         torch.use_deterministic_algorithms(True, warn_only=True)
         torch.utils.deterministic.fill_uninitialized_memory = True
         try:
@@ -140,63 +140,113 @@ class Worker:
         finally:
             torch.use_deterministic_algorithms(False)
         if keep:
-            self.run, self.outputs = run, outputs
+            self.ready[name], self.outputs[name] = (run, peer), [sampled(t) for t in outputs]
         return {"seconds": round(time.perf_counter() - began, 2)}
 
     def save(self, file: str) -> dict[str, Any]:
-        """Write the outputs of `prepare` for the other side."""
-        torch.save([t.cpu() for t in self.outputs], file)
+        """Write the outputs of the prepared workloads for the other side."""
+        torch.save({name: [t.cpu() for t in outputs] for name, outputs in self.outputs.items()}, file)
+        self.outputs = {}
         return {}
 
     def compare(self, file: str) -> dict[str, Any]:
-        """Compare the outputs of `prepare` with those in `file`."""
-        theirs = [t.to(o.device) for t, o in zip(torch.load(file), self.outputs)]
-        found = difference(self.outputs, theirs)
-        self.outputs = []
-        return {"difference": found}
+        """Compare the outputs of the prepared workloads with those in `file`."""
+        theirs = torch.load(file)
+        found = {}
+        for name, outputs in self.outputs.items():
+            others = [t.to(o.device) for t, o in zip(theirs[name], outputs)]
+            found[name] = difference(outputs, others)
+        self.outputs = {}
+        return {"differences": found}
 
-    def measure(self, repeats: int, host: bool = False) -> dict[str, Any]:
-        """Microseconds per kernel and run (median over the repeats), L2 cache cleared before each run.
+    def measure(self, names: list[str], repeats: int, host: bool = False) -> dict[str, Any]:
+        """Microseconds per kernel and run of each workload, the L2 cache cleared before each run.
 
-        With `host`, also the host's microseconds of a call with an idle GPU, and on the side of Triton the GPU time of
-        the workload's peer in torch.
+        With `host`, also the host's microseconds of a call with an idle GPU, and the GPU time of the peer in torch.
         """
-        self.outputs = []
+        began = time.perf_counter()
         if self.drivers.DEVICE == "cpu":  # a rehearsal
-            return {"kernels": {"rehearsal": 1.0}, "host": 1.0, "chosen": ""}
-        self.run()
-        kernels = self._kernel_times(repeats)
-        answer: dict[str, Any] = {"kernels": kernels}
+            return {"kernels": {name: {"rehearsal": 1.0} for name in names}, "host": dict.fromkeys(names, 1.0)}
+        for name in names:
+            self.ready[name][0]()
+        answer: dict[str, Any] = {"kernels": self._kernel_times(names, repeats)}
         if host:
-            answer |= {"host": _host_time(self.run), "chosen": _chosen()}
-            if self.peer is not None:
-                answer["peer"] = quick_bench(self.peer)[0] * 1e3
-        return answer
+            answer |= {"host": {name: _host_time(self.ready[name][0]) for name in names}, "chosen": _chosen()}
+            peers = {name: self.ready[name][1] for name in names}
+            answer["peers"] = {name: quick_bench(peer)[0] * 1e3 for name, peer in peers.items() if peer is not None}
+        return answer | {"seconds": round(time.perf_counter() - began, 2)}
 
-    def _kernel_times(self, repeats: int) -> dict[str, float]:
-        """Microseconds per JIT-compiled kernel and run."""
-        names = _kernel_names()
+    def _kernel_times(self, names: list[str], repeats: int) -> dict[str, dict[str, float]]:
+        """Microseconds per JIT-compiled kernel and run, per workload, in one session of the profiler.
+
+        A kernel that no workload launches, `lgamma`, precedes each run and separates it from others.
+        """
         if self._cache is None:
             self._cache = torch.empty(32 << 20, dtype=torch.int32, device="cuda")
+            self._mark = torch.ones(64, device="cuda")
         torch.cuda.synchronize()
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
-            for _ in range(repeats):
-                self._cache.zero_()
-                self.run()
-            torch.cuda.synchronize()
-        times: dict[str, list[tuple[float, float]]] = defaultdict(list)
-        for event in profile.profiler.kineto_results.events():
-            if event.device_type() == torch.autograd.DeviceType.CUDA and _is_kernel(event.name(), names):
-                times[event.name()].append((event.start_ns(), event.duration_ns() / 1e3))
-        return {name: _per_run([t for _, t in sorted(found)], repeats) for name, found in times.items()}
+            for name in names:
+                for _ in range(repeats):
+                    self._cache.zero_()
+                    torch.lgamma(self._mark)
+                    self.ready[name][0]()
+                torch.cuda.synchronize()
+        events = [e for e in profile.profiler.kineto_results.events() if e.device_type() == _GPU]
+        runs = runs_of([(e.start_ns(), e.name(), e.duration_ns() / 1e3) for e in events])
+        assert len(runs) == len(names) * repeats, f"{len(runs)} runs found of {len(names)} x {repeats}"
+        return {name: medians_of(runs[i * repeats : (i + 1) * repeats]) for i, name in enumerate(names)}
 
     def drop(self) -> dict[str, Any]:
-        """Free the prepared workload."""
-        self.run, self.peer, self.outputs = None, None, []
+        """Free the prepared workloads."""
+        self.ready, self.outputs = {}, {}
         gc.collect()
         if torch.cuda.is_initialized():
             torch.cuda.empty_cache()
         return {}
+
+
+_GPU = torch.autograd.DeviceType.CUDA
+KERNELS: set[str] = set()
+"""The names of all JIT functions of this process."""
+TUNERS: list[Any] = []
+
+
+def note_kernels() -> None:
+    """Keep the names of JIT functions from now on."""
+    jit = importlib.import_module("triton.runtime.jit").JITFunction
+    made = jit.__init__
+
+    def __init__(self: Any, fn: Any, *args: Any, **keywords: Any) -> None:
+        made(self, fn, *args, **keywords)
+        KERNELS.add(fn.__name__)
+
+    jit.__init__ = __init__
+
+
+def sampled(tensor: torch.Tensor, most: int = 1 << 22) -> torch.Tensor:
+    """A tensor of up to `most` elements as it is, of a greater one evenly spaced elements."""
+    if tensor.numel() <= most:
+        return tensor
+    step = -(-tensor.numel() // most) | 1  # odd: all columns of a matrix of even width come up
+    return tensor.reshape(-1)[::step].clone()
+
+
+def runs_of(events: list[tuple[int, str, float]]) -> list[dict[str, float]]:
+    """Microseconds of each JIT-compiled kernel in each run, from (start, name, duration) of what the GPU executed."""
+    runs: list[dict[str, float]] = []
+    for _, name, duration in sorted(events):
+        if "lgamma" in name:
+            runs.append(defaultdict(float))
+        elif runs and _is_kernel(name):
+            runs[-1][name] += duration
+    return runs
+
+
+def medians_of(runs: list[dict[str, float]]) -> dict[str, float]:
+    """The median over the runs for each kernel."""
+    names = {name: None for run in runs for name in run}
+    return {name: statistics.median(run.get(name, 0.0) for run in runs) for name in names}
 
 
 def _host_time(run: Any) -> float:
@@ -212,35 +262,13 @@ def _host_time(run: Any) -> float:
 
 def _chosen() -> str:
     """The best configurations of the autotuners that have one."""
-    tuner = importlib.import_module("triton.runtime.autotuner").Autotuner
-    found = [o for o in gc.get_objects() if type(o) is tuner and getattr(o, "best_config", None) is not None]
-    return "; ".join(sorted(f"{o.base_fn.__name__}: {o.best_config}" for o in found))
+    found = [tuner for tuner in TUNERS if getattr(tuner, "best_config", None) is not None]
+    return "; ".join(sorted({f"{tuner.base_fn.__name__}: {tuner.best_config}" for tuner in found}))
 
 
-def _per_run(times: list[float], repeats: int) -> float:
-    """The median over runs of the time of all launches of one kernel in a run."""
-    each = len(times) // repeats
-    if each * repeats != len(times) or not each:
-        return sum(times) / repeats
-    return statistics.median(sum(times[i * each : (i + 1) * each]) for i in range(repeats))
-
-
-def _kernel_names() -> set[str]:
-    """The names of all JIT functions of this process."""
-    jit = importlib.import_module("triton.runtime.jit").JITFunction
-    names = set()
-    for found in gc.get_objects():
-        try:
-            if isinstance(found, jit):
-                names.add(found.__name__)
-        except ReferenceError:  # a dead proxy
-            continue
-    return names
-
-
-def _is_kernel(name: str, names: set[str]) -> bool:
+def _is_kernel(name: str) -> bool:
     """True for the compiled code of a JIT function: its name, or with `repr=` a name that begins with it."""
-    return name in names or ("(" not in name and any(name.startswith(f"{n}_") for n in names))
+    return name in KERNELS or ("(" not in name and any(name.startswith(f"{n}_") for n in KERNELS))
 
 
 def main() -> None:
@@ -258,10 +286,11 @@ def main() -> None:
         rehearse = _module("public_rehearsal", HERE / "public_rehearsal.py").rehearse
 
         limit_tuning(rehearse(chosen.rehearse))
-        Tuning.most = 1
+        Tuning.most = int(os.environ.get("PUBLIC_MOST", "1"))
     else:
         limit_tuning(quick_bench)
         Tuning.most = chosen.configurations
+    note_kernels()
     worker = Worker(chosen.checkouts)
     if chosen.rehearse:
         worker.drivers.on_cpu()

@@ -112,6 +112,11 @@ class Process:
         self.stop()
         return {"ok": False, "error": f"{why} (exit status {status})"}
 
+    @property
+    def alive(self) -> bool:
+        """Whether the process still has what it was given."""
+        return self._process is not None
+
     def stop(self) -> None:
         """End the process; the next command starts another."""
         if self._process is not None:
@@ -145,6 +150,7 @@ class Engine:
         self._rehearsal = rehearsal
         self.end = time.monotonic() + limit
         self.pair = {side: self._process(side) for side in SIDES}
+        self._loading: list[threading.Thread] = []
 
     def _process(self, side: str, **more: str) -> Process:
         site = os.environ.get("PUBLIC_SITE", "")
@@ -197,40 +203,63 @@ class Engine:
             thread.join(max(1.0, end + 10 - time.monotonic()))
         return errors
 
-    def measure(self, name: str, alternations: int, repeats: int, host: bool = False) -> Measured:
-        """Measure a workload by turns."""
-        found = Measured(name)
-        for side, process in self.pair.items():
-            answer = process.ask(min(40.0, max(8.0, self.left())), do="prepare", name=name)
-            if not answer["ok"]:
-                found.error = f"{side}: {answer['error']}"
-                self._drop()
-                return found
+    def load(self, modules: list[str]) -> None:
+        """Begin to import drivers in both measuring processes, which are idle while others compile."""
+
+        def work(process: Process) -> None:
+            for module in modules:
+                process.ask(60, do="load", module=module)
+
+        self._loading = [threading.Thread(target=work, args=(process,), daemon=True) for process in self.pair.values()]
+        for thread in self._loading:
+            thread.start()
+
+    def measure(self, names: list[str], alternations: int, repeats: int, host: bool = False) -> list[Measured]:
+        """Measure some workloads by turns: all are kept ready, and a turn runs all of them."""
+        found = {name: Measured(name) for name in names}
+        began = time.monotonic()
+        for thread in self._loading:
+            thread.join()
+        left = self._prepared(found)
+        prepared = time.monotonic() - began
         file = str(self.folder / "outputs.pt")
-        self.pair["triton"].ask(30, do="save", file=file)
-        answer = self.pair["ours"].ask(30, do="compare", file=file)
-        found.difference = str(answer.get("difference", answer.get("error", "")))
-        turns: dict[str, list[dict[str, float]]] = {side: [] for side in SIDES}
-        for number in range(alternations):
+        self.pair["triton"].ask(60, do="save", file=file)
+        answer = self.pair["ours"].ask(60, do="compare", file=file)
+        for name in left:
+            found[name].difference = answer.get("differences", {}).get(name, answer.get("error", ""))
+        turns: dict[str, list[dict[str, Any]]] = {side: [] for side in SIDES}
+        for number in range(alternations if left else 0):
             for side in SIDES[:: 1 if number % 2 else -1]:
-                answer = self.pair[side].ask(30, do="measure", repeats=repeats, host=host)
+                answer = self.pair[side].ask(60, do="measure", names=left, repeats=repeats, host=host)
                 if not answer["ok"]:
-                    found.error = f"{side}: {answer['error']}"
+                    for name in left:
+                        found[name].error = f"{side}, measuring with {len(left)} others: {answer['error']}"
                     self._drop()
-                    return found
-                turns[side].append(answer["kernels"])
-                found.chosen[side] = answer.get("chosen", "")
-                if host:
-                    found.host.setdefault(side, []).append(answer["host"])
-                if answer.get("peer"):
-                    found.peer.append(answer["peer"])
-        names = [k for k in turns["ours"][0] if all(k in turn for side in SIDES for turn in turns[side])]
-        found.kernels = [Figure(k, *([turn[k] for turn in turns[side]] for side in SIDES)) for k in names]
-        only = {k for side in SIDES for turn in turns[side] for k in turn} - set(names)
-        if only:
-            found.error = f"measured on one side only: {', '.join(sorted(only))}"
+                    return list(found.values())
+                turns[side].append(answer)
+        for name in left:
+            _fill(found[name], name, turns)
         self._drop()
-        return found
+        seconds = time.monotonic() - began
+        print(f"  {len(left)} workloads prepared in {prepared:.1f} s, measured by {seconds:.1f} s", flush=True)
+        return list(found.values())
+
+    def _prepared(self, found: dict[str, Measured]) -> list[str]:
+        """Prepare workloads on both sides; returns those that both have ready."""
+        while True:
+            left = [name for name, result in found.items() if not result.error]
+            again = False
+            for side, process in self.pair.items():
+                for name in left:
+                    if found[name].error:
+                        continue
+                    answer = process.ask(min(40.0, max(8.0, self.left())), do="prepare", name=name)
+                    if not answer["ok"]:
+                        found[name].error = f"{side}: {answer['error']}"
+                        again |= not process.alive  # what was ready is lost
+            if not again:
+                return [name for name in left if not found[name].error]
+            self._drop()
 
     def _drop(self) -> None:
         for process in self.pair.values():
@@ -240,6 +269,20 @@ class Engine:
         """End both processes."""
         for process in self.pair.values():
             process.stop()
+
+
+def _fill(result: Measured, name: str, turns: dict[str, list[dict[str, Any]]]) -> None:
+    """Take the figures of one workload from the answers of all turns."""
+    times = {side: [answer["kernels"][name] for answer in answers] for side, answers in turns.items()}
+    names = [k for k in times["ours"][0] if all(k in turn for side in SIDES for turn in times[side])]
+    result.kernels = [Figure(k, *([turn[k] for turn in times[side]] for side in SIDES)) for k in names]
+    only = {k for side in SIDES for turn in times[side] for k in turn} - set(names)
+    if only:
+        result.error = f"measured on one side only: {', '.join(sorted(only))}"
+    for side, answers in turns.items():
+        result.chosen[side] = answers[-1].get("chosen", "")
+        result.host[side] = [answer["host"][name] for answer in answers if "host" in answer]
+        result.peer += [answer["peers"][name] for answer in answers if name in answer.get("peers", {})]
 
 
 class clocks:

@@ -88,11 +88,30 @@ def test_outputs_agree_within_their_types_tolerance(benchmark):
     assert difference([x], []) == "1 outputs and 0"
 
 
-def test_launches_of_a_run_are_summed_and_runs_compared_by_their_median(benchmark):
+def test_kernels_of_a_run_are_summed_and_runs_separated_by_a_marker(benchmark):
     pytest.importorskip("torch")
-    per_run = benchmark("public_worker")._per_run
-    assert per_run([1.0, 2.0, 10.0, 20.0, 1.0, 3.0], 3) == 4.0  # of 3, 30 and 4
-    assert per_run([1.0, 2.0, 3.0], 2) == 3.0  # not the same number in each run: the mean
+    worker = benchmark("public_worker")
+    worker.KERNELS |= {"ours", "other"}
+    mark, fill = "void at::native::lgamma_kernel(...)", "void fill(int)"
+    events = [
+        (0, "ours", 50.0),
+        (1, fill, 3.0),
+        (2, mark, 1.0),
+        (3, "ours", 5.0),
+        (5, "ours", 6.0),
+        (4, "other_8", 1.0),
+    ]
+    runs = worker.runs_of([*events, (6, mark, 1.0), (7, "ours", 9.0), (8, "gemm", 4.0)])
+    assert runs == [{"ours": 11.0, "other_8": 1.0}, {"ours": 9.0}]
+    assert worker.medians_of(runs) == {"ours": 10.0, "other_8": 0.5}
+
+
+def test_large_outputs_are_sampled(benchmark):
+    torch = pytest.importorskip("torch")
+    sampled = benchmark("public_worker").sampled
+    x = torch.arange(1000).reshape(10, 100)
+    assert sampled(x) is x
+    assert sampled(x, 300).tolist() == list(range(0, 1000, 5))
 
 
 def test_autotuners_try_a_limited_number_of_configurations(benchmark, monkeypatch):

@@ -10,6 +10,7 @@
 and the vector width: as many elements as are contiguous and aligned, up to 16 bytes. Accesses of one shape that depend
 on each other get the same width, so that no conversion is needed between them. Stores and atomics get no more elements
 per thread than one instruction writes: strided writes waste memory bandwidth, while strided loads hit the cache.
+Where no axis is known to be contiguous, the one with the smallest stride that is likely (`likely_strides`) comes first.
 
 `remove-layout-conversions` removes the conversions around an access where its neighbors can adopt its layout.
 """
@@ -21,6 +22,7 @@ from math import prod
 from typing import Any
 
 from ....analysis.axis_info import AxisInfoAnalysis
+from ....analysis.likely_strides import LikelyStrides
 from ....dialects import tt, ttg
 from ....dialects.tt_types import PointerType
 from ....dialects.ttg_context import capability_of, num_warps, target_of, threads_per_warp
@@ -102,6 +104,16 @@ def order_from(contiguity: Sequence[int]) -> list[int]:
     return sorted(range(len(contiguity)), key=lambda axis: (-contiguity[axis], -axis))
 
 
+def order_from_strides(strides: Sequence[int | None]) -> list[int]:
+    """The axes in order of increasing stride; axes of unknown or no stride and ties in the usual order after them."""
+
+    def key(axis: int) -> tuple[bool, int, int]:
+        stride = strides[axis]
+        return (not stride, abs(stride or 0), -axis)
+
+    return sorted(range(len(strides)), key=key)
+
+
 class _Chooser:
     """Choose the layouts of the accesses in one function."""
 
@@ -111,7 +123,15 @@ class _Chooser:
         self.all = accesses is None
         chosen = func.walk() if accesses is None else accesses
         self.accesses = {op: ptr for op in chosen if (ptr := address_of(op)) is not None}
-        self.orders = {op: order_from(self.facts.of(ptr).contiguity) for op, ptr in self.accesses.items()}
+        self.likely = LikelyStrides()
+        self.orders = {op: self._order(ptr) for op, ptr in self.accesses.items()}
+
+    def _order(self, pointer: Value) -> list[int]:
+        """The axes of an access, that of neighboring threads first."""
+        contiguity = self.facts.of(pointer).contiguity
+        if len(contiguity) > 1 and max(contiguity) == 1:
+            return order_from_strides(self.likely.of(pointer))
+        return order_from(contiguity)
 
     def layouts(self) -> dict[Operation, Blocked]:
         """Operation -> layout of its tensors, in program order; descriptor accesses come last."""
