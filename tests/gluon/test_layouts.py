@@ -2,9 +2,10 @@
 
 import pytest
 
+from tritium.dialects.ttg_maps import linear_layout
 from tritium.experimental.gluon import language as gl
 from tritium.frontend.errors import LanguageError
-from tritium.frontend.gluon.layouts import layout_of
+from tritium.frontend.gluon.layouts import layout_of, linear_form
 
 BLOCKED = gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])
 MMA = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16])
@@ -38,6 +39,19 @@ def test_register_layouts_survive_the_way_through_the_ir(layout, shape):
 def test_shared_layouts_survive_the_way_through_the_ir(layout, shape, text):
     assert text in str(layout.attribute())
     assert layout_of(layout.attribute(), shape) == layout
+
+
+@pytest.mark.parametrize(("layout", "shape"), REGISTERS, ids=lambda v: type(v).__name__)
+def test_linear_forms_of_register_layouts_hold_the_same_elements(layout, shape):
+    linear = linear_form(layout, shape)
+    assert isinstance(linear, gl.DistributedLinearLayout)
+    assert linear_layout(linear.attribute(), tuple(shape)) is linear_layout(layout.attribute(), tuple(shape))
+
+
+@pytest.mark.parametrize(("layout", "shape"), [pair[:2] for pair in SHARED[:3]], ids=lambda v: type(v).__name__)
+def test_linear_forms_of_shared_layouts_hold_the_same_elements(layout, shape):
+    linear = linear_form(layout, shape)
+    assert linear_layout(linear.attribute(), tuple(shape)) is linear_layout(layout.attribute(), tuple(shape))
 
 
 def test_layouts_that_differ_are_not_equal_and_have_other_symbols():

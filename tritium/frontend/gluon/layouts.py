@@ -15,6 +15,7 @@ from typing import Any
 from ...dialects import gluon
 from ...dialects import ttg_layouts as ttg
 from ...dialects import ttg_memory as memory
+from ...dialects.ttg_maps import linear_layout
 from ...ir import Attribute
 from ...layout.bases import identity_bases
 from ..callee import constexpr_function
@@ -45,6 +46,7 @@ __all__ = [
     "SliceLayout",
     "SwizzledSharedLayout",
     "layout_of",
+    "linear_form",
     "shape_per_cta",
 ]
 
@@ -473,6 +475,18 @@ _FROM: dict[type[Attribute], Callable[[Any, Sequence[int]], LayoutValue]] = {
     memory.PaddedShared: _padded,
     memory.SharedLinear: lambda a, shape: SharedLinearLayout(_lists(a.offset), _lists(a.block), a.alignment),
 }
+
+
+def linear_form(layout: LayoutValue, shape: Sequence[int]) -> LayoutValue:
+    """The linear layout that `layout` is for a tensor or buffer of `shape`. Raises where there is none."""
+    try:
+        bases = linear_layout(layout.attribute(), tuple(shape)).bases
+    except ValueError as error:
+        raise LanguageError(f"ValueError: {layout} for the shape {list(shape)}: {error}") from None
+    if "offset" in bases:
+        return SharedLinearLayout(_lists(bases["offset"]), _lists(bases.get("block", ())), layout.attribute().alignment)
+    registers, lanes, warps, blocks = (_lists(bases.get(name, ())) for name in ("register", "lane", "warp", "block"))
+    return DistributedLinearLayout(registers, lanes, warps, blocks, list(shape))
 
 
 def layout_of(attribute: Attribute, shape: Sequence[int]) -> Any:

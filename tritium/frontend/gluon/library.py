@@ -6,10 +6,11 @@ from typing import Any, TypeAlias
 
 from ...dialects import ttng
 from ..constexpr import constexpr, unwrap
+from ..errors import LanguageError
 from ..language.builtin import builtin, check_dtype, flag, shape_of
 from ..tensor import tensor
-from .layout_base import plain
-from .layouts import AutoLayout, CoalescedLayout, DistributedLinearLayout, SharedLinearLayout
+from .layout_base import LayoutValue, plain
+from .layouts import AutoLayout, CoalescedLayout, DistributedLinearLayout, SharedLinearLayout, linear_form
 from .semantic import checked
 from .shared_memory import shared_memory_descriptor
 
@@ -116,7 +117,9 @@ def to_linear_layout(layout: object, shape: object, _semantic: Semantics = None)
     layout = plain(layout)
     if isinstance(layout, (AutoLayout, CoalescedLayout, DistributedLinearLayout, SharedLinearLayout)):
         return constexpr(layout)
-    return constexpr(_semantic.to_linear_layout(layout, shape_of([shape])))
+    if not isinstance(layout, LayoutValue):
+        raise LanguageError(f"TypeError: to_linear_layout takes a layout, got {layout!r}")
+    return constexpr(linear_form(layout, shape_of([shape])))
 
 
 # -- memory -------------------------------------------------------------------------------------------------------
