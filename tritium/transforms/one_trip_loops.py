@@ -331,8 +331,12 @@ class _StraightLine:
             len(alone) < 2
             and all(uses[v] == 1 for chain in alone for v in chain)
             and all(v.defining_op not in self._shared for chain in chains for v in chain)
-            and all(self.segment.get(chain[-1].defining_op) == at for chain in chains)  # type: ignore[arg-type]
+            and all(self._segment_of(chain[-1]) == at for chain in chains)
         )
+
+    def _segment_of(self, value: Value) -> int | None:
+        op = value.defining_op
+        return None if op is None else self.segment.get(op)
 
     def _multiplication(self, value: Value) -> list[Value]:
         """The result of the multiplication that `value` is, last, and those between: rearranged, negated, or folded.
