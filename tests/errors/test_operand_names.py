@@ -200,6 +200,18 @@ CASES = {
         message="through a descriptor of blocks [8, 32]: `d` has block shape [8, 32], the value `tile` has shape [8, 64]",
         notes={"d = tl": "d has block shape [8, 32]", "tile = tl": "tile has shape [8, 64]"},
     ),
+    "function_imported_by_name": Case(
+        f"{ROWS}keep = tl.arange(0, 32) < n\nv = load(p + offs, keep)",
+        at="keep)",
+        message="the mask `keep` has shape [32]",
+        helpers="from tritium.language import load\n",
+    ),
+    "function_by_its_path": Case(
+        f"{ROWS}keep = tl.arange(0, 32) < n\nv = tritium.language.load(p + offs, keep)",
+        at="keep)",
+        message="the mask `keep` has shape [32]",
+        helpers="import tritium.language\n",
+    ),
     "error_in_the_library": Case(
         "x = tl.arange(0, 64)\ny = tl.clamp(x.to(tl.float32), tl.zeros((32,), tl.float32), 1.0)",
         at="tl.clamp",

@@ -76,9 +76,8 @@ def _expressions(function: CompiledFunction, node: ast.AST) -> Mapping[str, ast.
 
 
 def _arguments(function: CompiledFunction, node: ast.Call) -> dict[str, ast.expr]:
-    if any(isinstance(arg, ast.Starred) for arg in node.args):
-        return {}
-    if not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
+    """The arguments of a call of a named function or method, by parameter; `self` is the object of a method."""
+    if any(isinstance(arg, ast.Starred) for arg in node.args) or not _is_path(node.func):
         return {}
     fn = function.visit(node.func)
     try:
@@ -86,7 +85,14 @@ def _arguments(function: CompiledFunction, node: ast.Call) -> dict[str, ast.expr
     except (TypeError, ValueError):
         return {}
     found: dict[str, ast.expr] = dict(zip(names, node.args))
-    if is_value(function.visit(node.func.value)):
+    if isinstance(node.func, ast.Attribute) and is_value(function.visit(node.func.value)):
         found["self"] = node.func.value
     found.update((keyword.arg, keyword.value) for keyword in node.keywords if keyword.arg is not None)
     return found
+
+
+def _is_path(node: ast.expr) -> bool:
+    """True for a name, or attributes of one: evaluating it again emits no operations."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
