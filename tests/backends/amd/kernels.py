@@ -67,6 +67,12 @@ def atomics(x, o, count, B: tl.constexpr):
 
 
 @tritium.jit
+def additions(x, o, B: tl.constexpr):
+    at = tl.arange(0, B)
+    tl.atomic_add(o + at, tl.load(x + tl.program_id(0) * B + at))
+
+
+@tritium.jit
 def functions(x, o, B: tl.constexpr):
     at = tl.arange(0, B)
     v = tl.load(x + at)

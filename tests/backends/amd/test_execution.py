@@ -95,6 +95,12 @@ def test_atomics(run: Run, rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(count, [4, 7])
 
 
+def test_packed_additions_of_halves(run: Run, rng: np.random.Generator) -> None:
+    x, out = rng.integers(-5, 6, (2, 1024)).astype(np.float16), np.zeros(1024, np.float16)
+    run("additions", 2, x, out, B=1024)
+    np.testing.assert_array_equal(out, x.sum(axis=0))
+
+
 def test_functions_and_conversions(run: Run, rng: np.random.Generator) -> None:
     x, out = (3 * rng.standard_normal(128)).astype(np.float32), unwritten(7, 128)
     run("functions", 1, x, out, B=128)

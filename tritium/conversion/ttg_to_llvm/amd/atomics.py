@@ -88,11 +88,18 @@ def _rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
     addresses, sources, values = e(op.ptr), e(op.val), {}
     _release(e, op.sem, op.scope)
     text, hints = llvm_type(ty), _FLOAT_HINTS if name == "fadd" else ""
-    for (r,) in vector_groups(e, op.ptr, op.mask, byte_width(ty)):
-        line = (
-            f"atomicrmw {name} ptr addrspace(1) {addresses[r]}, {text} {sources[r]}{SCOPES[op.scope]} monotonic{hints}"
-        )
-        values[r] = where(e, conditions[r], text, "zeroinitializer", Written(e, line))
+    most = 4 if name == "fadd" and bit_width(ty) == 16 else byte_width(ty)  # global_atomic_pk_add_f16 adds two
+    for group in vector_groups(e, op.ptr, op.mask, most):
+        first = group[0]
+        vector, whole = text, sources[first]
+        if len(group) > 1:
+            vector, whole = f"<{len(group)} x {text}>", "poison"
+            for i, r in enumerate(group):
+                whole = e.op(f"insertelement {vector} {whole}, {text} {sources[r]}, i32 {i}")
+        line = f"atomicrmw {name} ptr addrspace(1) {addresses[first]}, {vector} {whole}{SCOPES[op.scope]}"
+        old = where(e, conditions[first], vector, "zeroinitializer", Written(e, f"{line} monotonic{hints}"))
+        for i, r in enumerate(group):
+            values[r] = old if len(group) == 1 else e.op(f"extractelement {vector} {old}, i32 {i}")
     _finish(e, op, values, holder)
 
 
