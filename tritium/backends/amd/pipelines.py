@@ -76,7 +76,13 @@ ORDER = [
 ]
 
 LATER = {
+    "sink-layout-conversions": "after optimize-dot-operands: moves conversions to their users",
+    "optimize-descriptor-encoding": "before assign-latencies, with convert-to-tensor-ops: TDM of gfx1250",
+    "coalesce-async-copy": "after amd-pipeline: copies from global memory to LDS of gfx950 and gfx1250",
+    "move-up-prologue-loads": "after reduce-data-duplication: issues the first loads of a loop earlier",
     "block-pingpong": "after reduce-data-duplication: alternates memory and MFMA phases of two waves of a SIMD",
+    "optimize-buffer-op-ptr": "after amd-convert-to-buffer-ops: adds what all lanes share to the base",
+    "prepare-if-combining": "before the last canonicalize: moves branches of one condition together",
 }
 """Passes of Triton 3.9's order that are not implemented: name -> position and purpose."""
 
