@@ -130,13 +130,14 @@ INSTRUCTIONS = [
 
 @pytest.mark.parametrize(("arch", "ty", "precision", "instruction"), INSTRUCTIONS)
 def test_matmul_by_matrix_instructions(arch: str, ty: str, precision: str, instruction: str) -> None:
-    blocks = (32, 32, 16) if instruction == "v_fma" else (64, 64, 32)
+    blocks = (32, 32, 16) if instruction == "v_fma" else (32, 64, 32)
     kernel = compiled(arch, ty, blocks, precision=precision)
     assert instruction in kernel.asm["amdgcn"]
     assert kernel.metadata.scratch == 0
     check(kernel, ty, (blocks[0] + 16, blocks[1], 3 * blocks[2]), blocks)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 @pytest.mark.parametrize(
     ("blocks", "options"),
@@ -163,6 +164,7 @@ def test_chained_dots_of_attention(tmp_path: Path) -> None:
         np.testing.assert_allclose(a.astype(np.float64), b.astype(np.float64), rtol=2e-3, atol=2e-3)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
 @pytest.mark.parametrize("ty", ["fp16", "fp32", "i8"])
 def test_matmul_of_small_arrays_by_buffer_accesses(arch: str, ty: str) -> None:

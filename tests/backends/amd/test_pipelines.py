@@ -41,6 +41,7 @@ def test_kernels_with_dots_compute_the_same(name: str, arch: str, num_stages: in
         np.testing.assert_allclose(a.astype(np.float64), b.astype(np.float64), rtol=2e-3, atol=2e-3)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("num_stages", [2, 3, 4])
 @pytest.mark.parametrize("depth", [0, 40, 64, 128, 200])
 def test_pipelined_loops_run_as_often_as_before(depth: int, num_stages: int) -> None:
