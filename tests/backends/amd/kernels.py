@@ -73,6 +73,18 @@ def additions(x, o, B: tl.constexpr):
 
 
 @tritium.jit
+def asserting(x, o, B: tl.constexpr):
+    v = tl.load(x + tl.arange(0, B))
+    tl.device_assert(v > 0, "positive")
+    tl.store(o + tl.arange(0, B), v)
+
+
+@tritium.jit
+def printing(x, o, B: tl.constexpr):
+    tl.device_print("x", tl.load(x + tl.arange(0, B)))
+
+
+@tritium.jit
 def functions(x, o, B: tl.constexpr):
     at = tl.arange(0, B)
     v = tl.load(x + at)

@@ -11,6 +11,8 @@ import pytest
 from tests.backends.amd import kernels
 from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.emulator.amdgcn import launch
+from tritium.emulator.errors import DeviceTrap
+from tritium.support import UnsupportedOperation
 
 TARGETS = [GPUTarget("hip", "gfx942", 64), GPUTarget("hip", "gfx1100", 32)]
 POINTER = {"float32": "*fp32", "float16": "*fp16", "int32": "*i32", "int8": "*i8", "int64": "*i64"}
@@ -21,13 +23,15 @@ Run = Callable[..., None]
 def run(request: pytest.FixtureRequest) -> Run:
     """A function that compiles a kernel for the arguments given to it, and executes it."""
 
-    def execute(name: str, grid: int | Sequence[int], *arguments: Any, num_warps: int = 4, **constants: int) -> None:
+    def execute(
+        name: str, grid: int | Sequence[int], *arguments: Any, num_warps: int = 4, debug: bool = False, **constants: int
+    ) -> None:
         fn = getattr(kernels, name)
         types = [POINTER[a.dtype.name] if isinstance(a, np.ndarray) else "i32" for a in arguments]
         signature = {**dict(zip(fn.arg_names, types)), **dict.fromkeys(constants, "constexpr")}
         aligned = {(i,): [["tt.divisibility", 16]] for i, ty in enumerate(types) if ty[0] == "*"}
         source = ASTSource(fn, signature, constants, aligned)
-        kernel = compile(source, target=request.param, options={"num_warps": num_warps})
+        kernel = compile(source, target=request.param, options={"num_warps": num_warps, "debug": debug})
         launch(kernel.asm["amdgcn"], grid, arguments, shared_bytes=kernel.metadata.shared)
 
     return execute
@@ -124,6 +128,20 @@ def test_library_functions_without_a_library(run: Run) -> None:
     np.testing.assert_array_equal(out[4][~np.isnan(x)] != 0, np.signbit(x)[~np.isnan(x)])
     np.testing.assert_array_equal(out[5:], wanted[5:])
     np.testing.assert_array_equal(np.signbit(out[9]), np.signbit(wanted[9]))  # -0.0 is not below 0.0
+
+
+def test_a_false_assertion_traps_at_its_line(run: Run) -> None:
+    x, out = np.arange(1, 129, dtype=np.float32), unwritten(128)
+    run("asserting", 1, x, out, B=128, debug=True)
+    np.testing.assert_array_equal(out, x)
+    x[77] = -1
+    with pytest.raises(DeviceTrap, match=r"(?s)s_trap.*kernels\.py:\d+:5: tl\.device_assert"):
+        run("asserting", 1, x, out, B=128, debug=True)
+
+
+def test_prints_are_refused_by_name(run: Run) -> None:
+    with pytest.raises(UnsupportedOperation, match=r"tt\.print \(device_print\) is not supported on AMD GPUs"):
+        run("printing", 1, np.zeros(64, np.float32), np.zeros(64, np.float32), B=64)
 
 
 def test_program_ids_and_counts(run: Run) -> None:
