@@ -308,7 +308,7 @@ def test_two_options(tmp_path: Path, capsys: Any) -> None:
     traced(b, H100, until="ptx", num_warps=8)
     assert diff(DiffRequest(str(a), str(b))) == 1
     out = capsys.readouterr().out
-    assert "num_warps: 4 -> 8" in out and "pass 2, convert-triton-to-tritongpu (options {target=cuda:90} and" in out
+    assert "num_warps: 4 -> 8" in out and "convert-triton-to-tritongpu (options {target=cuda:90} and" in out
     assert "of the same input" in out and "+#blocked = " in out and "warps: 4 -> 8" in out
     assert diff(DiffRequest(str(a), str(a))) == 0
     assert "all outputs are the same" in capsys.readouterr().out

@@ -99,6 +99,7 @@ DEFAULTS = {
     "fpsan_homomorphic_casts": False,
     "min_shared_mem": None,
     "without": "",
+    "host_maps": False,
 }
 
 
