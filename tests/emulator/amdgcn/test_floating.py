@@ -191,6 +191,13 @@ def test_halves():
         same((got & 0xFFFF).astype(np.uint16), fused(a, b, a))
 
 
+def test_accumulation_into_the_high_half(seed):
+    a, b = np.random.default_rng(seed).standard_normal((2, 128, 2)).astype(F16)
+    words = [x.view(np.uint32)[:, 0].copy() for x in (a, b)]
+    got = vector("v_mov_b32_e32 v40, v10\n\tv_fmac_f16_e32 v40.h, v14.l, v14.h", *words, chip="gfx1100").view(F16)
+    np.testing.assert_array_equal(got.reshape(-1, 2), np.stack([a[:, 0], fused(b[:, 0], b[:, 1], a[:, 1])], 1))
+
+
 def test_packed_halves_select_and_negate(seed):
     a, b = np.random.default_rng(seed).standard_normal((2, 256, 2)).astype(F16)
     words = [x.view(np.uint32)[:, 0].copy() for x in (a, b)]

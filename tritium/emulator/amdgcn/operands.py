@@ -170,7 +170,9 @@ class Builder:
         if bits > 16:
             return raw
         if op_sel is None and op.is_register:
-            op_sel = int(op.half == "h") or self.i.bits("op_sel", 0, n + 1)[n - first] if n >= first else 0
+            op_sel = int(op.half == "h")
+            if n >= first:
+                op_sel |= self.i.bits("op_sel", 0, n + 1)[n - first]
         if op_sel and (op.is_register or op.kind == "int"):
             return lambda s: raw(s) >> U32(16)
         return raw
