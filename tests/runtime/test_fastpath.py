@@ -88,6 +88,18 @@ def test_from_the_third_launch_of_a_kind_on(four: Any, slow: Slow) -> None:
     assert words(out) == [out.ctypes.data, 3, 5, 11]
 
 
+def test_zero_takes_the_fast_path(four: Any, slow: Slow) -> None:
+    """Where it may be a divisor, it is compiled as an integer that is not divisible by 16."""
+    out = np.zeros(4, np.int64)
+    assert slow.during(lambda: four[(1,)](out, 0, 5, 11)) == 2
+    assert slow.during(lambda: four[(1,)](out, 0, 7, 13)) == 0
+    assert words(out)[1:] == [0, 7, 13]
+    for value in (3, 16, 48, -16):  # other kernels than that of 0, or the same with another guard
+        four[(1,)](out, value, 5, 11)
+        assert words(out)[1:] == [value % 2**64, 5, 11]
+    assert slow.during(lambda: four[(1,)](out, 0, 5, 11)) == 0
+
+
 def test_keywords_and_defaults(four: Any, slow: Slow) -> None:
     out = np.zeros(4, np.int64)
     for call, expected in [

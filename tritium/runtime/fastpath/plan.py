@@ -265,6 +265,8 @@ def _argument(
     limits = integer_range(ty)
     if limits is None or type(value) is not int or ty in ("i1", "u1"):
         return None
+    if value == 0 and key != ALIGNED and rule.alignment:  # a divisor, which only as 0 is divisible but not so compiled
+        return {"type": int, **slot.fields, "mask": 15, "want": 0, "check": "integer", "low": 0, "high": 0}
     return _integer(rule, ty, key, limits, slot)
 
 
