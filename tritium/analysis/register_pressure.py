@@ -25,6 +25,8 @@ from ..ir import BlockArgument, LoopLike, Operation, Value, is_register_dot, is_
 __all__ = [
     "HIGH_PRESSURE",
     "HIGH_REGISTER_PRESSURE",
+    "REGISTER_OPERANDS",
+    "accumulator_registers",
     "has_high_pressure",
     "high_pressure_loop",
     "is_marked_high_pressure",
@@ -42,6 +44,9 @@ HIGH_PRESSURE = 160
 
 HIGH_REGISTER_PRESSURE = "tritium.high_register_pressure"
 """Marks a loop: values used after it are not to be kept live across it."""
+
+REGISTER_OPERANDS = "tritium.register_operands"
+"""Marks a loop: operands of its WGMMAs that are in registers before it stay there."""
 
 _FORMER_MARK = "tritium.crowded"  # read for one release
 
@@ -68,9 +73,14 @@ def is_marked_high_pressure(loop: Operation) -> bool:
     return HIGH_REGISTER_PRESSURE in loop.attributes or _FORMER_MARK in loop.attributes
 
 
+def accumulator_registers(loop: Operation, warps: int) -> int:
+    """The registers of a thread that the results of a loop's dots need, MMA or WGMMA."""
+    return _accumulator_elements(loop, is_register_dot) // (32 * warps)
+
+
 def has_high_pressure(loop: Operation, warps: int) -> bool:
     """Whether the results of a loop's dots, MMA or WGMMA, leave few registers of a thread for other values."""
-    return _accumulator_elements(loop, is_register_dot) // (32 * warps) > HIGH_PRESSURE
+    return accumulator_registers(loop, warps) > HIGH_PRESSURE
 
 
 def _by_loop(module: Operation, warps: int) -> list[tuple[Operation, int]]:
