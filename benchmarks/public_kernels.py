@@ -80,6 +80,16 @@ def table(results: list[Measured]) -> str:
     return "\n".join(lines)
 
 
+def read(files: list[Path]) -> list[Measured]:
+    """The results in files written by --json: of each workload the last that has kernels."""
+    found: dict[str, Measured] = {}
+    for row in (row for file in files for row in json.loads(file.read_text())):
+        kernels = [Figure(**kernel) for kernel in row.pop("kernels")]
+        if kernels or row["name"] not in found:
+            found[row["name"]] = Measured(kernels=kernels, **row)
+    return list(found.values())
+
+
 def _tuned(name: str) -> bool:
     """True for repositories most of whose kernels are autotuned: processes share the configurations."""
     return name.partition(".")[0] in ("fla", "mamba", "attorch", "cross_entropy", "flag_attention")
@@ -92,7 +102,10 @@ def _last(name: str) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--checkouts", type=Path, required=True)
+    parser.add_argument("--checkouts", type=Path)
+    parser.add_argument(
+        "--report", type=Path, nargs="+", help="only print the table of figures written by --json; later files win"
+    )
     parser.add_argument("--only", default="", help="workloads that begin with one of these, with commas")
     parser.add_argument("--but", type=Path, help="figures of an earlier run (--json): what it measured is left out")
     parser.add_argument("--alternations", type=int, default=5)
@@ -105,6 +118,9 @@ def main() -> int:
         "--rehearse", type=Path, help="only compile, for sm_90 without a GPU; the code goes to a folder"
     )
     chosen = parser.parse_args()
+    if chosen.report:
+        print(table(read(chosen.report)))
+        return 0
     names = chosen_workloads(chosen.checkouts, chosen.only)
     if chosen.but:
         known = {result["name"] for result in json.loads(chosen.but.read_text()) if result["kernels"]}
