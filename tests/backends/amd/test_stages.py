@@ -115,6 +115,23 @@ def test_settings_of_the_backend(capfd: pytest.CaptureFixture[str]) -> None:
             compiled(add, TARGETS[0], 64)
 
 
+@pytest.mark.parametrize("stage", ["ttgir", "llir"])
+def test_compile_goes_on_from_the_text_of_a_stage(tmp_path: Any, stage: str) -> None:
+    kernel = compiled(softmax, TARGETS[0])
+    path = tmp_path / f"softmax.{stage}"
+    path.write_text(kernel.asm[stage])
+    again = compile(str(path), target=TARGETS[0])
+    assert (again.metadata.vgprs, again.metadata.shared) == (kernel.metadata.vgprs, kernel.metadata.shared)
+    assert again.metadata.name == "softmax" and again.asm["hsaco"][:4] == b"\x7fELF"
+
+
+def test_malformed_llvm_text_is_an_error_with_its_line(tmp_path: Any) -> None:
+    path = tmp_path / "add.llir"
+    path.write_text(compiled(add, TARGETS[0]).asm["llir"].replace("fadd", "fadx"))
+    with pytest.raises(BackendError, match=r"add\.llir:\d+:\d+: error: expected instruction opcode"):
+        compile(str(path), target=TARGETS[0])
+
+
 def test_edited_assembly_is_refused(tmp_path: Any) -> None:
     text = compiled(add, TARGETS[0]).asm["amdgcn"]
     path = tmp_path / "add.amdgcn"
