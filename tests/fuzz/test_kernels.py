@@ -34,5 +34,10 @@ def test_kernel_on_an_emulated_gpu(seed, tmp_path, monkeypatch):
     check(seed, ("interpreter", f"emulated:{(80, 90)[seed % 2]}"), tmp_path, monkeypatch)
 
 
+@pytest.mark.parametrize("seed", [118, 1001, 1002, 1003])
+def test_kernel_on_an_emulated_amd_gpu(seed, tmp_path, monkeypatch):
+    check(seed, ("interpreter", f"emulated:{('gfx1100', 'gfx942')[seed % 2]}"), tmp_path, monkeypatch)
+
+
 def test_a_seed_is_one_program():
     assert generate(7).text == generate(7).text != generate(8).text
