@@ -10,7 +10,7 @@ import pytest
 import tritium
 from tritium.frontend.errors import CompilationError
 from tritium.runtime import ArgumentError, TensorDescriptor
-from tritium.runtime.specialize import ParameterRule, constant_key, parameter_rules, specialize
+from tritium.runtime.specialize import ParameterRule, constant_key, parameter_rules, possible_divisors, specialize
 
 ALIGNED = np.zeros(64, np.float32)
 ALIGNED = ALIGNED[(-ALIGNED.ctypes.data % 16) // 4 :]
@@ -188,3 +188,22 @@ def test_rules_of_parameters() -> None:
     assert [r.alignment for r in rules] == [False, True, False, True, True, False]
     with pytest.raises(ArgumentError, match="no parameter 'z'"):
         parameter_rules(kernel.params, ["z"], [])
+
+
+@tritium.jit
+def _divides_by_the_second(a, b, c):
+    return a // b + c
+
+
+@tritium.jit
+def _passes_on(x, y):
+    return _divides_by_the_second(x, c=x, b=y)
+
+
+def test_arguments_of_a_function_divide_only_where_it_divides_by_them():
+    scope = {"f": _divides_by_the_second, "g": _passes_on}
+    assert possible_divisors("f(p, q + r, s)", scope) == {"q", "r"}
+    assert possible_divisors("f(p, c=s, b=q)", scope) == {"q"}
+    assert possible_divisors("g(p, q)", scope) == {"q"}, "through another function"
+    assert possible_divisors("f(p // t, q, h(u, v))", scope) == {"t", "q", "u", "v"}, "h is not known"
+    assert possible_divisors("f(*p)", scope) == {"p"}

@@ -214,7 +214,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
                     text = self.src
                 except SourceError:  # reported by the compile
                     text = ""
-                self._rules = parameter_rules(self.params, *never, text)
+                self._rules = parameter_rules(self.params, *never, text, self.fn.__globals__)
                 self._binder = make_binder(self.fn.__name__, self.params)
                 self._table = LaunchTable(self._launch)
             self._launch_natively_at(self._table.at)

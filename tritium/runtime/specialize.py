@@ -17,7 +17,7 @@ A parameter in `do_not_specialize` has no key and is never a constant; one in `d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..support.patterns import pattern
@@ -84,10 +84,12 @@ def parameter_rules(
     do_not_specialize: Sequence[int | str],
     not_on_alignment: Sequence[int | str],
     source: str = "",
+    names_in_scope: Mapping[str, object] | None = None,
 ) -> list[ParameterRule]:
     """The rule of each parameter. The sequences have names or indices of parameters; ArgumentError for unknown ones.
 
-    `source` is the function's text, in which divisors are looked for.
+    `source` is the function's text, in which divisors are looked for; functions that it calls are looked up in
+    `names_in_scope`.
     """
     params = list(params)
     names = {p.name for p in params} | set(range(len(params)))
@@ -98,7 +100,7 @@ def parameter_rules(
         for item in listed:
             if item not in names:
                 raise ArgumentError(f"{label}: there is no parameter {item!r}")
-    rules, divisors = [], possible_divisors(source)
+    rules, divisors = [], possible_divisors(source, names_in_scope)
     for number, p in enumerate(params):
         special = number not in do_not_specialize and p.name not in do_not_specialize
         alignment = special and number not in not_on_alignment and p.name not in not_on_alignment
@@ -109,18 +111,42 @@ def parameter_rules(
 
 _OPERAND = r"[-+~\s]*[\w.]*(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\[[^\[\]]*\])*"
 _DIVISION = pattern(rf"(?://|%)=?({_OPERAND})")
-_CALL = pattern(r"(?<![\w.])(?!range\b|def\b)[A-Za-z_]\w*(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))")
+_CALL = pattern(r"(?<![\w.])(?<!def )(?!range\b|def\b)([A-Za-z_]\w*)(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))")
+_ARGUMENT = pattern(
+    r"\s*(?:([A-Za-z_]\w*)\s*=(?!=))?((?:[^,()\[\]]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\[[^\[\]]*\])+)(?:,|$)"
+)
 _NAME = pattern(r"[A-Za-z_]\w*")
+_COMMENT = pattern(r"#[^\n]*")
 
 
-def possible_divisors(source: str) -> set[str]:
+def possible_divisors(source: str, scope: Mapping[str, object] | None = None, depth: int = 0) -> set[str]:
     """Names in divisors of a source text, and in arguments of functions, which may divide.
+
+    Of a JIT function in `scope` only those arguments count that its own text may divide by.
 
     >>> sorted(possible_divisors("at % (M * n[0]) + at // K * tile(stride) + tl.load(p)"))
     ['K', 'M', 'n', 'stride']
     """
-    operands = [*_DIVISION.findall(source), *_CALL.findall(source)]
+    source = _COMMENT.sub("", source)
+    operands = list(_DIVISION.findall(source))
+    for name, arguments in _CALL.findall(source):
+        operands += _dividing_arguments(arguments, (scope or {}).get(name), scope, depth)
     return {name for operand in operands for name in _NAME.findall(operand)}
+
+
+def _dividing_arguments(text: str, callee: object, scope: Mapping[str, object] | None, depth: int) -> list[str]:
+    """Of the arguments of a call, in parentheses, those that may be divided by; all where the callee is not known."""
+    params, source = getattr(callee, "arg_names", None), getattr(callee, "src", None)
+    given = list(_ARGUMENT.findall(text[1:-1]))
+    if not isinstance(source, str) or params is None or depth > 8 or "*" in text:
+        return [text]
+    inner = getattr(getattr(callee, "fn", None), "__globals__", None)
+    dividing = possible_divisors(source, inner, depth + 1)
+    out = []
+    for at, (keyword, value) in enumerate(given):
+        name = keyword or (params[at] if at < len(params) else "")
+        out += [value] if name in dividing or name not in params else sorted(possible_divisors(value, scope, depth + 1))
+    return out
 
 
 def _annotated(annotation: str) -> str:
