@@ -128,3 +128,10 @@ def matmul(a, b, c, k, M: tl.constexpr, N: tl.constexpr, B: tl.constexpr):
         left = tl.load(a + m[:, None] * k + i + at[None, :])
         acc = tl.dot(left, tl.load(b + (i + at)[:, None] * N + n[None, :]), acc)
     tl.store(c + m[:, None] * N + n[None, :], acc)
+
+
+@tritium.jit
+def divide(x, y, out, n, B: tl.constexpr):
+    """out = x / y"""
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(out + at, tl.load(x + at, at < n) / tl.load(y + at, at < n), at < n)

@@ -155,3 +155,16 @@ def test_matmul_by_matrix_instructions(run: Run, rng: np.random.Generator) -> No
     c = unwritten(32, 32)
     run("matmul", 1, a, b, c, 32, M=32, N=32, B=16)
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value", "ignore:overflow")
+def test_division_is_correctly_rounded(run: Run, rng: np.random.Generator) -> None:
+    special = np.array([0.0, -0.0, 1.0, -3.0, np.inf, -np.inf, np.nan, 1e-45, -1e-40, 3.4e38, 1.2e-38], np.float32)
+    pairs = np.stack(np.meshgrid(special, special)).reshape(2, -1)
+    bits = rng.integers(0, 1 << 32, (2, 903), np.uint32).view(np.float32)
+    x, y = np.concatenate([pairs, bits], axis=1).astype(np.float32)
+    out = unwritten(len(x))
+    run("divide", 4, x, y, out, len(x), B=256)
+    np.testing.assert_array_equal(out, x / y)
+    finite = ~np.isnan(out)
+    np.testing.assert_array_equal(np.signbit(out[finite]), np.signbit((x / y)[finite]))

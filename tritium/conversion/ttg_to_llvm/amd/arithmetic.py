@@ -3,7 +3,8 @@
 | function | f32 | f64 |
 |---|---|---|
 | exp2, log2, log, log10 | `v_exp_f32`, `v_log_f32`, with scaling of subnormals (LLVM) | our functions |
-| sqrt, division | `v_sqrt_f32`, `v_rcp_f32`, with scaling of subnormals (LLVM, `!fpmath`) | correctly rounded |
+| sqrt | `v_sqrt_f32`, with scaling of subnormals (LLVM, `!fpmath`) | correctly rounded |
+| division | `v_div_scale_f32` to `v_div_fixup_f32` (LLVM), correctly rounded, as Triton's | correctly rounded |
 | others | our functions (`conversion/llvm/vecmath`), one lane at a time | the same |
 
 No device library is needed: functions of OCML are answered by those of the same name where the error of ours is known.
@@ -60,10 +61,10 @@ class AMDArithmetic(TargetInfo):
         return e.op(f"call float @llvm.sqrt.f32(float {value}), !fpmath !{FPMATH}")
 
     def divide(self, e: ThreadEmitter, a: str, b: str, approximate: bool = False) -> str:
-        """By v_rcp_f32."""
+        """Correctly rounded; `approximate`: by v_rcp_f32."""
         if approximate:
             return e.op(f"fdiv afn arcp float {a}, {b}")
-        return e.op(f"fdiv float {a}, {b}, !fpmath !{FPMATH}")
+        return e.op(f"fdiv float {a}, {b}")
 
     def reciprocal(self, e: ThreadEmitter, value: str) -> str:
         """v_rcp_f32"""
