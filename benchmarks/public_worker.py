@@ -41,9 +41,14 @@ def _module(name: str, path: Path) -> Any:
 
 
 def quick_bench(call: Any, quantiles: Any = None, **_: Any) -> list[float]:
-    """Milliseconds of a launch for the autotuner: the median of 5 timed launches, the least and the greatest."""
+    """Milliseconds of a launch for the autotuner: the median of 5 timed launches, the least and the greatest.
+
+    The GPU spins while the host issues a launch: on an idle GPU the events would measure the host's time, and the
+    choice among configurations of a kernel of a few microseconds would be arbitrary.
+    """
     times = []
     for number in range(6):
+        torch.cuda._sleep(400_000)  # some 0.2 ms
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()
         call()
