@@ -106,6 +106,18 @@ def test_a_running_sum_takes_one_barrier():
     assert counts(ptx) == {"shfl": 12, "bar": 1, "st": 2, "ld": 2, "redux": 0}
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_scan_of_columns_combines_totals_as_it_loads_them(reverse):
+    """The totals of four columns come in one load; all at once, they would take 124 registers."""
+    layout = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>"
+    x = np.random.default_rng(0).integers(-9, 9, (64, 64)).astype(np.float32)
+    (y,), ptx = apply("scan", single("scan", "arith.addf", "f32"), [x], ["f32"], layout, 0, 4, reverse)
+    np.testing.assert_array_equal(y, np.cumsum(x[::-1], 0)[::-1] if reverse else np.cumsum(x, 0))
+    steps = "".join(re.findall(r"^\s(?:@%p\d+ )?(ld\.shared|add\.f32)", ptx.split("bar.sync")[1], re.M))
+    loads = [len(run) // len("ld.shared") for run in steps.split("add.f32")]
+    assert max(loads) <= 5
+
+
 @tritium.jit
 def softmax(p, q, n, B: tl.constexpr):
     row = tl.program_id(0)

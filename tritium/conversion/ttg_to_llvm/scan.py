@@ -15,7 +15,7 @@ is nothing before, the function's neutral element stands there if it is known to
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ...analysis.scratch_reduce import scan_of
 from ...dialects import tt
@@ -67,6 +67,8 @@ class _Before:
 
 
 _NOTHING = _Before((), False)
+_Prefix = tuple[int, int, Row]
+"""The registers of a group, its bits that are not registers, and all groups before it, combined."""
 
 
 class _Scanning:
@@ -222,41 +224,53 @@ class _Scanning:
         index = placed(plan.source, plan.axis.axis, (), True)
         thread = thread_index(e, index)
         own = thread_index(e, _tail_of_thread(plan))[0]
+        prefixes = {base: self._running(self._reader(register_index(e, index, thread, base), arrays)) for base in bases}
         here: dict[int, str] = {}
-        out: dict[int, _Before] = {}
-        for base in bases:
-            other = register_index(e, index, thread, base)
-            choices: dict[int, list[tuple[int, Row]]] = {}
-            for registers, threads, before in self._running(self._read(other, arrays)):
-                choices.setdefault(base | registers, []).append((threads, before))
-            for first, found in choices.items():
-                out[first] = self._chosen(found, own, here)
+        chosen: dict[int, _Before] = {}
+        for base, (registers, threads, before) in self._interleaved(prefixes):
+            first = base | registers
+            if threads not in here and (first in chosen or not before):
+                here[threads] = e.op(f"icmp eq i32 {own}, {threads}")
+            chosen[first] = self._choose(chosen.get(first), before, here.get(threads, ""))
+        out = {first: self._perhaps(b.row, b.there) if b.row else _NOTHING for first, b in chosen.items()}
         if plan.crosses_blocks:  # nobody overwrites, or leaves, what others still read
             wait_for(e, "cluster")
         return out
 
-    def _running(self, groups: list[Row]) -> Iterator[tuple[int, int, Row]]:
-        """For each group in order: its registers, its other bits, and what comes before it, combined."""
+    def _interleaved(self, prefixes: dict[int, Iterator[_Prefix]]) -> Iterator[tuple[int, _Prefix]]:
+        """The prefixes of all elements: group by group where a group's totals of several elements are adjacent.
+
+        The loads of adjacent totals become one vector load, at the first of them. Element by element, the vector loads
+        of all groups would then precede the combinations of the second element, and all totals be live at once.
+        """
+        if self.plan.tail_first or self.plan.crosses_blocks:
+            yield from ((base, prefix) for base, running in prefixes.items() for prefix in running)
+        else:
+            for group in zip(*prefixes.values()):
+                yield from zip(prefixes, group)
+
+    def _running(self, read: Callable[[int], Row]) -> Iterator[_Prefix]:
+        """The prefix of each group in the order of the scan; `read` loads the total of a group."""
         before: Row = ()
-        for n in range(len(groups)):
-            k = len(groups) - 1 - n if self.reverse else n
+        count = 1 << len(self.plan.tail)
+        for n in range(count):
+            k = count - 1 - n if self.reverse else n
             registers, threads = _parts(self.plan.tail, k)
             yield registers, threads, before
-            if n < len(groups) - 1:
-                before = self.combine(before, groups[k]) if before else groups[k]
+            if n < count - 1:
+                total = read(k)
+                before = self.combine(before, total) if before else total
 
-    def _chosen(self, found: list[tuple[int, Row]], own: str, here: dict[int, str]) -> _Before:
-        """Select this thread's row, whose bits are `own`, from those of all threads; `here` caches the tests."""
-        row: Row = ()
-        there: str | bool = True
-        for threads, before in found:
-            if threads not in here:
-                here[threads] = self.e.op(f"icmp eq i32 {own}, {threads}")
-            if not before:
-                there = False if len(found) == 1 else self.e.op(f"xor i1 {here[threads]}, true")
-            else:
-                row = self.combine.select(here[threads], before, row) if row else before
-        return _NOTHING if there is False else self._perhaps(row, there)
+    def _choose(self, chosen: _Before | None, before: Row, here: str) -> _Before:
+        """What was chosen of the prefixes of earlier threads, or `before` in the thread for which the i1 `here` holds.
+
+        The first prefix is empty: what follows counts in all other threads.
+        """
+        if not before:
+            return _Before((), self.e.op(f"xor i1 {here}, true"))
+        if chosen is None or not chosen.row:
+            return _Before(before, True if chosen is None else chosen.there)
+        return _Before(self.combine.select(here, before, chosen.row), chosen.there)
 
     def _write(self, totals: Rows, arrays: Arrays) -> None:
         e, plan = self.e, self.plan
@@ -270,14 +284,26 @@ class _Scanning:
             for r, row in totals.items():
                 arrays.store(indices[r], row)
 
-    def _read(self, other: str, arrays: Arrays) -> list[Row]:
-        """The totals of all groups of an element."""
+    def _reader(self, other: str, arrays: Arrays) -> Callable[[int], Row]:
+        """A function that loads the total of a group of an element; adjacent totals are loaded at once."""
         e, plan, count = self.e, self.plan, len(self.plan.tail)
         if plan.crosses_blocks:
-            return arrays.load_all(plan.tail, other, plan.tail_first, plan.width)
+            return _lazy(lambda: arrays.load_all(plan.tail, other, plan.tail_first, plan.width))
         if plan.tail_first:
-            return arrays.load(times(e, other, count), 1 << count)
-        return [arrays.load(plus(e, str(k << plan.width), other))[0] for k in range(1 << count)]
+            return _lazy(lambda: arrays.load(times(e, other, count), 1 << count))
+        return lambda k: arrays.load(plus(e, str(k << plan.width), other))[0]
+
+
+def _lazy(load: Callable[[], list[Row]]) -> Callable[[int], Row]:
+    """Access to rows that are loaded when the first is wanted."""
+    rows: list[Row] = []
+
+    def read(k: int) -> Row:
+        if not rows:
+            rows.extend(load())
+        return rows[k]
+
+    return read
 
 
 def _parts(tail: Sequence[Bit], index: int) -> tuple[int, int]:
