@@ -4,7 +4,9 @@
    accesses, gathers and reshapes with a chosen layout, function arguments.
 2. The layout of every anchor is propagated to its users, through operations and around loops (`layout_flow`); a value
    reached by several anchors has several candidates.
-3. One candidate is chosen: a dot's layout, which is the most expensive to convert to; else the first one.
+3. One candidate is chosen: a dot's layout, which is the most expensive to convert to; else the one that passes through
+   the largest tensors on its way from an anchor, because the others can be converted where fewer elements are; else the
+   first one.
 4. All types are changed at once; then, in program order, mismatching operands are converted, once per value and layout,
    at the definition of the value.
 
@@ -13,6 +15,7 @@ A conversion on the way takes the layout of its operand, and becomes a no-op.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from ....analysis.dataflow import propagate
@@ -88,50 +91,66 @@ def propagate_layouts(func: Operation) -> int:
 
 
 class _Propagation:
-    """The layouts that reach each value: `candidates[value]`, in order of arrival."""
+    """The layouts that reach each value, in order of arrival: `candidates[value][layout]`.
+
+    The number with a layout is the size, in elements, of the smallest tensor on its way from an anchor, the greatest of
+    all ways: the least that a conversion on each way must move.
+    """
 
     def __init__(self, func: Operation) -> None:
-        self.candidates: dict[Value, dict[Any, None]] = {}
+        self.candidates: dict[Value, dict[Any, int]] = {}
         anchors: list[Value] = list(func.regions[0].blocks[0].args)
         for op in func.walk():
             if is_anchor(op):
                 anchors += op.results
         for value in anchors:
             if layout_of(value) is not None:
-                self.candidates[value] = {layout_of(value): None}
+                self.candidates[value] = {layout_of(value): _elements(value)}
         propagate(list(self.candidates), self.visit)
 
     def visit(self, value: Value) -> list[Value]:
-        """Pass the candidates of a value to its users; the values that have new candidates."""
-        layouts = list(self.candidates[value])
+        """Pass the candidates of a value to its users; the values whose candidates have changed."""
+        layouts = dict(self.candidates[value])
         return [v for user, i in reversed(value.uses) for v in self.reach(user, i, layouts)]
 
-    def reach(self, user: Operation, i: int, layouts: list[Any]) -> list[Value]:
-        """The values that get new candidates if operand i of `user` may have these layouts."""
+    def reach(self, user: Operation, i: int, layouts: dict[Any, int]) -> list[Value]:
+        """The values that get new candidates, or larger sizes, if operand i of `user` may have these layouts."""
         changed = []
         values = forwarded_values(user, i)
-        flowing = layouts
+        flowing = list(layouts.items())
         if values is None:
             values = list(user.results)
-            flowing = [out for layout in layouts if (out := forward(user, i, layout)) is not None] if values else []
+            through = [(forward(user, i, layout), size) for layout, size in flowing] if values else []
+            flowing = [(layout, size) for layout, size in through if layout is not None]
         for value in values:
-            if layout_of(value) is not None:
-                have = self.candidates.setdefault(value, {})
-                before = len(have)
-                have.update(dict.fromkeys(flowing))
-                if len(have) > before:
-                    changed.append(value)
+            if layout_of(value) is not None and self.add(value, flowing):
+                changed.append(value)
+        return changed
+
+    def add(self, value: Value, flowing: list[tuple[Any, int]]) -> bool:
+        """Add candidates of a value; whether one is new or has a larger size."""
+        have, own, changed = self.candidates.setdefault(value, {}), _elements(value), False
+        for layout, size in flowing:
+            if min(size, own) > have.get(layout, 0):
+                have[layout] = min(size, own)
+                changed = True
         return changed
 
     def chosen(self) -> dict[Value, Any]:
         """One layout for every value that has candidates."""
-        return {value: self.choice(value, list(layouts)) for value, layouts in self.candidates.items() if layouts}
+        return {value: self.choice(value, layouts) for value, layouts in self.candidates.items() if layouts}
 
-    def choice(self, value: Value, layouts: list[Any]) -> Any:
+    def choice(self, value: Value, layouts: dict[Any, int]) -> Any:
         """An access prefers the layout with the most contiguous elements, anything else a dot's layout."""
         maker = value.defining_op
         kind = Blocked if isinstance(maker, PointerAccess) and maker.vectorized else Mma
-        return next((layout for layout in layouts if isinstance(layout, kind)), layouts[0])
+        preferred = [layout for layout in layouts if isinstance(layout, kind)]
+        return preferred[0] if preferred else max(layouts, key=layouts.__getitem__)
+
+
+def _elements(value: Value) -> int:
+    """The number of elements of a tensor."""
+    return prod(value.type.shape)  # type: ignore[attr-defined]
 
 
 class _Rewriter:
