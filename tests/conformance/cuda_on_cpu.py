@@ -15,7 +15,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from tritium.emulator.memory import memory_of
-from tritium.runtime import emulated
+from tritium.runtime import emulated_driver
 
 MULTIPROCESSORS = 4
 CAPABILITY = (9, 0)
@@ -69,7 +69,7 @@ def _whole_storage(value: Any) -> tuple[int, int]:
     return whole or _extent(value)
 
 
-_extent = emulated.extent
+_extent = emulated_driver.extent
 _mode = OnCPU()
 
 
@@ -78,5 +78,5 @@ def pytest_configure(config: Any) -> None:
     for name, answer in _answers().items():
         setattr(torch.cuda, name, answer)
     torch.Tensor.cuda = lambda self, *_, **__: self  # type: ignore[method-assign,assignment]
-    emulated.extent = _whole_storage  # type: ignore[attr-defined]
+    emulated_driver.extent = _whole_storage  # type: ignore[attr-defined]
     _mode.__enter__()

@@ -433,7 +433,9 @@ def test_gpu_driver_is_active_if_there_is_a_gpu(fake: FakeCuda, monkeypatch) -> 
         assert isinstance(driver.active, kind)
     monkeypatch.setenv("TRITIUM_TARGET", "tpu")
     driver.reset_active()
-    with pytest.raises(OptionError, match="TRITIUM_TARGET is cpu or cuda, or emulated:90, not 'tpu'"):
+    with pytest.raises(
+        OptionError, match="TRITIUM_TARGET is cpu or cuda, or emulated:90 or emulated:gfx942, not 'tpu'"
+    ):
         _ = driver.active
 
 

@@ -219,7 +219,7 @@ def test_a_compile_that_fails(tmp_path: Path, capfd: Any) -> None:
     path = tmp_path / "k.ttir"
     path.write_text(PROGRAM.replace("arith.divsi %x, %i", "tt.mulhiui %x, %i").replace("%h = tt.call @helper(%n) : (i32)",
                     "tt.print \" n: \" {hex = false, isSigned = array<i32: 1>} : %n : i32\n  %h = tt.call @helper(%n) : (i32)"))  # fmt: skip
-    test = f"{shlex.quote(sys.executable)} -m tritium compile {{}} --target hip:gfx942 --stage ttgir"
+    test = f"{shlex.quote(sys.executable)} -m tritium compile {{}} --target hip:gfx1250 --stage ttgir"
     assert main([str(path), "--test", test, "--says", "ttgir is not supported"]) == 0
     out = capfd.readouterr().out
     assert [op.name for op in parse_module(out).walk()] == ["builtin.module", "tt.func", "tt.return"]

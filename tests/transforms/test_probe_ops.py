@@ -258,6 +258,10 @@ OF_ONE_OP = {
     "ttir/rewrite_tensor_pointer.mlir": "block pointers",
     "shown/prefetch.mlir": "local_load of a part is made",
     "ttgir/prefetch.mlir": "local_load of a part is made",
+    "shown/amd_convert_to_buffer_ops.mlir": "tt.load and tt.store become buffer instructions",
+    "ttgir/amd_convert_to_buffer_ops.mlir": "tt.load and tt.store become buffer instructions",
+    "shown/amd_pipeline.mlir": "tt.load is predicated by its mask",
+    "ttgir/amd_pipeline.mlir": "tt.load is predicated by its mask",
 }
 FILES = Path(__file__).parents[1] / "filetests"
 

@@ -21,12 +21,22 @@ from typing import Any
 
 from ..backends.compiler import GPUTarget
 from ..compiler import ASTSource, make_backend
+from ..compiler.gluon_source import GluonASTSource
 from ..ir.printer import print_op
 from ..runtime.specialize import describe_specialization
 from ..support import TritiumError
 from ..support.lazy import LazyModule, loaded
 
-__all__ = ["MatchError", "filecheck_test", "run_filecheck", "run_filecheck_test", "run_parser", "stub_target"]
+__all__ = [
+    "ASTSource",
+    "GluonASTSource",
+    "MatchError",
+    "filecheck_test",
+    "run_filecheck",
+    "run_filecheck_test",
+    "run_parser",
+    "stub_target",
+]
 
 stub_target = GPUTarget("cuda", 100, 32)
 
@@ -74,7 +84,9 @@ def run_parser(
     kernel_fn.create_binder()
     values, options = kernel_fn._binder(*args, **{"sanitize_overflow": False, **kwargs})
     types = describe_specialization(kernel_fn.arg_names, kernel_fn._specialize(values))
-    return ParsedModule(ASTSource(kernel_fn, *types).make_ir(target, make_backend(target).parse_options(options)))
+    return ParsedModule(
+        kernel_fn.ASTSource(kernel_fn, *types).make_ir(target, make_backend(target).parse_options(options))
+    )
 
 
 def run_filecheck(name: str, module_str: str, check_template: str) -> None:

@@ -219,7 +219,6 @@ ADDED: dict[str, dict[str, str]] = {
     "triton.profiler.hooks.hook": _LAZY,
     "triton.profiler.hooks.instrumentation": {**_LAZY, **_FLAGS, **_METADATA_STATE},
     "triton.profiler.hooks.launch": {**_LAZY, **_METRIC_KERNELS},
-    "triton._filecheck": {"GluonASTSource": "tritium.compiler.gluon_source:GluonASTSource"},
     "triton.profiler.language": {
         **_FLAGS,
         "GluonSemantic": "tritium.frontend.gluon.semantic:GluonSemantic",

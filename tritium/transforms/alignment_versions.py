@@ -42,6 +42,7 @@ from ..ir import (
     IntegerType,
     MemoryAccess,
     Operation,
+    PlainLoad,
     PointerAccess,
     TensorType,
     Type,
@@ -254,7 +255,7 @@ def _is_root(value: Value) -> bool:
     op = value.defining_op
     if isinstance(op, tt.IntToPtr):
         return isinstance(value.type, PointerType)
-    if not isinstance(op, tt.Load):
+    if not isinstance(op, PlainLoad):
         return False
     return isinstance(value.type, PointerType) or (isinstance(value.type, IntegerType) and value.type.width >= 8)
 

@@ -52,6 +52,8 @@ from ..ir import (
     IntegerAttr,
     IntegerType,
     Operation,
+    PlainLoad,
+    PointerAccess,
     TensorType,
     Value,
     constant_of,
@@ -203,7 +205,7 @@ class _StraightLine:
 
     def _number(self, op: Operation) -> None:
         """Find an earlier operation that equals `op`."""
-        load = op if isinstance(op, tt.Load) and _may_reuse(op) else None
+        load = op if isinstance(op, PlainLoad) and _may_reuse(op) else None
         if load is None and memory_effects(op) & WRITE:
             self._writes.append(op)
         if op.regions or len(op.results) != 1 or not (load or op.traits & PURE):
@@ -226,10 +228,11 @@ class _StraightLine:
             operands.sort(key=id)
         return op.__class__, op.name, tuple(operands), frozenset(op.attributes.items()), op.results[0].type
 
-    def _location(self, load: tt.Load) -> tuple[object, ...]:
+    def _location(self, load: PlainLoad) -> tuple[object, ...]:
         """What loads of the same elements have in common; hints about caches, and `other`, may differ."""
-        operands = [None if v is None else self.resolve(v) for v in (load.ptr, load.mask)]
-        return tt.Load, *operands, load.boundaryCheck, load.padding, load.results[0].type
+        operands = [None if v is None else self.resolve(v) for v in (load.pointer, load.access_mask)]
+        kept = {k: v for k, v in load.attributes.items() if k not in ("cachePolicy", "operandSegmentSizes")}
+        return load.__class__, *operands, frozenset(kept.items()), load.results[0].type
 
     def _replace(self, op: Operation, earlier: Operation) -> None:
         """Use the result of an equal operation."""
@@ -237,23 +240,24 @@ class _StraightLine:
         self._shared.add(earlier)
         self.repeated.add(op)
 
-    def _keep(self, load: tt.Load, earlier: Operation) -> None:
+    def _keep(self, load: PlainLoad, earlier: Operation) -> None:
         """Use the result of a load of the same elements, with the `other` of `load` where they are masked off."""
-        assert isinstance(earlier, tt.Load)
-        others = [None if v is None else self.resolve(v) for v in (load.other, earlier.other)]
-        if load.mask is None or load.other is None or others[0] is others[1]:
+        assert isinstance(earlier, PlainLoad)
+        others = [None if v is None else self.resolve(v) for v in (load.fallback, earlier.fallback)]
+        if load.access_mask is None or load.fallback is None or others[0] is others[1]:
             self._replace(load, earlier)
         else:
-            self.selected[load] = load.mask, earlier.results[0], load.other
+            self.selected[load] = load.access_mask, earlier.results[0], load.fallback
         if isinstance(load.results[0].type, TensorType):
             self.kept[earlier.results[0]] = None
 
-    def _unchanged(self, load: tt.Load, writes: Sequence[Operation]) -> bool:
+    def _unchanged(self, load: PlainLoad, writes: Sequence[Operation]) -> bool:
         """Whether `load` reads what it would read before `writes`, on conditions that are added to `disjoint`."""
-        row = self._row(load.ptr) if writes else None
+        row = self._row(load.pointer) if writes else None
         needed = []
         for op in writes:
-            address = self._movable(op.ptr) if isinstance(op, tt.Store) and op.parent is self.block else None
+            stores = isinstance(op, PointerAccess) and memory_effects(op) == WRITE and op.parent is self.block
+            address = self._movable(op.pointer) if stores else None
             if row is None or address is None:
                 return False
             needed.append((address, *row))
@@ -442,10 +446,10 @@ class _StraightLine:
         return copy_of
 
 
-def _may_reuse(load: tt.Load) -> bool:
+def _may_reuse(load: PlainLoad) -> bool:
     """Whether a load may give what another one has loaded: it does not ask for memory itself."""
-    policy = load.cachePolicy
-    return not load.isVolatile and (policy is None or policy.cache_modifier is not CacheModifier.cv)
+    policy = load.attributes.get("cachePolicy")
+    return not memory_effects(load) & WRITE and (policy is None or policy.cache_modifier is not CacheModifier.cv)
 
 
 def _pointee_bytes(pointer: Value) -> int:

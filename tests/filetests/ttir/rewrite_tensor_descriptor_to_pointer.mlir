@@ -25,7 +25,7 @@ tt.func public @caller(%x: !tt.ptr<f32>, %n: i32, %p: tensor<4x!tt.ptr<f32>>) {
 }
 // OUTPUT
 // module {
-//   tt.func public @argument(%d: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %d_shape_0: i64, %d_shape_1: i64, %d_stride_0: i64 {tt.divisibility = 4 : i32}, %d_stride_1: i64, %n: i32 {tt.divisibility = 8 : i32}) {
+//   tt.func public @argument(%d: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %d_shape_0: i64, %d_shape_1: i64, %d_stride_0: i64 {tt.divisibility = 4 : i32}, %d_stride_1: i64, %n: i32 {tt.divisibility = 8 : i32}) attributes {tritium.expanded_parameters} {
 //     %c0_i64 = arith.constant 0 : i64
 //     %c8_i64 = arith.constant 8 : i64
 //     %c16_i64 = arith.constant 16 : i64

@@ -220,7 +220,7 @@ def test_an_assertion_that_does_not_hold(make_cpu: Any, computes: Any) -> None:
   puts(tritium_last_error());
   EXPECT({made.function}(x, 128) == TRITIUM_SUCCESS);""",
     )
-    assert said == f"kernels.py:{line}: assert: a number is negative, in program (2, 0, 0)\n"
+    assert said == f"kernels.py:{line}:5: assert: a number is negative, in program (2, 0, 0)\n"
 
 
 THREADS = """

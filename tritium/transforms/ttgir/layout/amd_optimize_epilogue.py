@@ -21,9 +21,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import tt, ttg
+from ....dialects import ttg
 from ....dialects.ttg_layouts import AmdMfma, AmdWmma, Blocked
-from ....ir import ELEMENTWISE, Attribute, Operation, TensorType, Value, count, functions_of, is_pure, pass_on
+from ....ir import (
+    ELEMENTWISE,
+    WRITE,
+    Attribute,
+    Operation,
+    PointerAccess,
+    TensorType,
+    Value,
+    count,
+    functions_of,
+    is_pure,
+    memory_effects,
+    pass_on,
+)
 
 __all__ = ["amd_optimize_epilogue"]
 
@@ -33,7 +46,7 @@ def amd_optimize_epilogue(op: Operation) -> bool:
     """Remove the conversion between a dot and the store of its result, in a function or all functions of a module."""
     changed = 0
     for func in functions_of(op):
-        for store in [op for op in func.walk() if isinstance(op, tt.Store)]:
+        for store in [op for op in func.walk() if isinstance(op, PointerAccess) and memory_effects(op) == WRITE]:
             found = _conversion_before(store)
             if found is not None:
                 _bypass(store, *found)
@@ -46,12 +59,12 @@ def _encoding(value: Value) -> Attribute | None:
     return value.type.encoding if isinstance(value.type, TensorType) else None
 
 
-def _conversion_before(store: tt.Store) -> tuple[ttg.ConvertLayout, list[Operation]] | None:
+def _conversion_before(store: PointerAccess) -> tuple[ttg.ConvertLayout, list[Operation]] | None:
     """The conversion from the layout of a matrix instruction that is stored; and the operations between, last first.
 
     None where there is none, or where a value between has other uses.
     """
-    value: Value = store.value
+    value: Value = store.stored
     between: list[Operation] = []
     if not isinstance(_encoding(value), Blocked):
         return None
@@ -65,7 +78,7 @@ def _conversion_before(store: tt.Store) -> tuple[ttg.ConvertLayout, list[Operati
     return None
 
 
-def _bypass(store: tt.Store, conversion: ttg.ConvertLayout, between: list[Operation]) -> None:
+def _bypass(store: PointerAccess, conversion: ttg.ConvertLayout, between: list[Operation]) -> None:
     """Give the store, its address and mask, and the operations between the layout of the dot."""
     layout = _encoding(conversion.src)
     value = conversion.src
@@ -74,12 +87,12 @@ def _bypass(store: tt.Store, conversion: ttg.ConvertLayout, between: list[Operat
         value = op.results[0]
         ty: Any = value.type
         value.type = TensorType(ty.shape, ty.element, layout)
-    store.set_operands([value if v is store.value else _converted(store, v, layout) for v in store.operands])
+    store.set_operands([value if v is store.stored else _converted(store, v, layout) for v in store.operands])
     if not conversion.result.uses:
         conversion.erase()
 
 
-def _converted(store: tt.Store, value: Value, layout: Attribute | None) -> Value:
+def _converted(store: PointerAccess, value: Value, layout: Attribute | None) -> Value:
     ty: Any = value.type
     op = ttg.ConvertLayout(value, result=TensorType(ty.shape, ty.element, layout), loc=store.loc)
     assert store.parent is not None

@@ -10,8 +10,8 @@ import pytest
 
 from tests.backends.amd import kernels
 from tritium.backends.amd import libamdhip64
-from tritium.backends.amd.driver import LoadedCodeObject
 from tritium.backends.amd.libamdhip64 import FUNCTIONS, HIPError, Library, NoHIPError
+from tritium.backends.amd.loader import LoadedCodeObject
 from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.support import InternalError, settings
 
