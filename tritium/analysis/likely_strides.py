@@ -2,32 +2,48 @@
 
     w = (start + arange(0, 128)) % out_width          likely stride 1, but for one jump per row of the image
     h = (start + arange(0, 128)) // out_width         likely stride 0
+    c = arange(0, 32) * stride_c                      a multiple of what divides stride_c
 
 `axis_info` proves contiguity, which vector widths need. Which axis adjacent threads should follow is no question of
 correctness, so that here `%` keeps a stride and `//` drops it, whatever the divisor: addresses of convolutions, and of
 batched tensors whose leading dimensions are fused, are contiguous for runs of unknown length.
+
+Of two strides known only at run time, that with the smaller divisor is likely the smaller one: in a dense tensor each
+stride is a multiple of those inside it, so that whatever divides an inner stride divides an outer one, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import gcd
+from typing import NamedTuple
 
 from ..dialects import arith, tt, ttg
 from ..ir import BlockArgument, Operation, RegionBranch, TensorType, Value, shape_of
+from .axis_info import AxisInfoAnalysis
 
-__all__ = ["LikelyStrides"]
+__all__ = ["LikelyStrides", "MultipleOf"]
 
-Strides = tuple[int | None, ...]
-"""Per axis: elements between neighbors, None where unknown."""
+
+class MultipleOf(NamedTuple):
+    """A stride known only at run time, and what divides it."""
+
+    divisor: int
+
+
+Stride = int | MultipleOf | None
+Strides = tuple[Stride, ...]
+"""Per axis: elements between neighbors, None where unknown even at run time."""
 
 MAX_DEPTH = 200
 """Operations between an address and its origin beyond which strides are unknown."""
 
 
 class LikelyStrides:
-    """The likely strides of values, each computed once."""
+    """The likely strides of values, each computed once; `facts` has the divisors of runtime strides."""
 
-    def __init__(self) -> None:
+    def __init__(self, facts: AxisInfoAnalysis) -> None:
+        self._facts = facts
         self._known: dict[Value, Strides] = {}
 
     def of(self, value: Value, depth: int = 0) -> Strides:
@@ -47,8 +63,20 @@ class LikelyStrides:
         if op is None:
             initial = _initial(value)
             return None if initial is None else self.of(initial, depth)
+        if isinstance(op, arith.MulI):
+            return self._scaled(op, depth)
         rule = _RULES.get(op.__class__)
         return None if rule is None else rule(op, [self.of(v, depth) for v in op.operands])
+
+    def _scaled(self, op: arith.MulI, depth: int) -> Strides:
+        """A multiple by a uniform value; otherwise unknown along axes on which a factor varies."""
+        of = [self.of(value, depth) for value in op.operands]
+        for value, uniform, strides in zip(op.operands, of, reversed(of)):
+            if not any(stride != 0 for stride in uniform):
+                info = self._facts.of(value)
+                factor = MultipleOf(info.divisibility[0]) if info.constant is None else info.constant
+                return tuple(_times(stride, factor) for stride in strides)
+        return tuple(0 if a == b == 0 else None for a, b in zip(*of))
 
 
 def _initial(value: Value) -> Value | None:
@@ -67,26 +95,30 @@ def _zeros(op: Operation, _: list[Strides]) -> Strides:
     return (0,) * len(shape_of(op.results[0].type))
 
 
+def _times(stride: Stride, factor: int | MultipleOf) -> Stride:
+    """The stride of values with `stride` times a factor."""
+    if stride is None or stride == 0:
+        return stride
+    if isinstance(stride, int) and isinstance(factor, int):
+        return stride * factor
+    return MultipleOf(_divisor(stride) * _divisor(factor))
+
+
+def _divisor(stride: int | MultipleOf) -> int:
+    return stride.divisor if isinstance(stride, MultipleOf) else abs(stride)
+
+
 def _sum(op: Operation, of: list[Strides]) -> Strides:
     sign = -1 if isinstance(op, arith.SubI) else 1
-    return tuple(None if a is None or b is None else a + sign * b for a, b in zip(*of))
 
+    def add(a: Stride, b: Stride) -> Stride:
+        if a is None or b is None:
+            return None
+        if isinstance(a, int) and isinstance(b, int):
+            return a + sign * b
+        return MultipleOf(gcd(_divisor(a), _divisor(b)))
 
-def _scaled(op: Operation, of: list[Strides]) -> Strides:
-    """A multiple by a constant; with another uniform value the axes without a stride stay so."""
-    for value, strides in zip(reversed(op.operands), of):
-        factor = _constant(value)
-        if factor is not None:
-            return tuple(None if s is None else s * factor for s in strides)
-    return tuple(0 if a == b == 0 else None for a, b in zip(*of))
-
-
-def _constant(value: Value) -> int | None:
-    op: Operation | None = value.defining_op
-    if isinstance(op, tt.Splat):
-        op = op.src.defining_op
-    number = op.splat_value() if isinstance(op, arith.Constant) else None
-    return number if isinstance(number, int) else None
+    return tuple(add(a, b) for a, b in zip(*of))
 
 
 def _same(_: Operation, of: list[Strides]) -> Strides:
@@ -94,7 +126,7 @@ def _same(_: Operation, of: list[Strides]) -> Strides:
 
 
 def _dropped(_: Operation, of: list[Strides]) -> Strides:
-    return tuple(None if s is None else 0 for s in of[0])
+    return tuple(0 if isinstance(s, int) else None for s in of[0])
 
 
 def _merged(_: Operation, of: list[Strides]) -> Strides:
@@ -122,7 +154,6 @@ _RULES: dict[type, Rule] = {
     arith.AddI: _sum,
     arith.SubI: _sum,
     tt.AddPtr: _sum,
-    arith.MulI: _scaled,
     arith.RemSI: _same,
     arith.RemUI: _same,
     arith.DivSI: _dropped,

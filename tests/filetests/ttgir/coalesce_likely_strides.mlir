@@ -38,4 +38,24 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %v = tt.load %q : tensor<64x32x!tt.ptr<f16>, #any>
     tt.return %v : tensor<64x32xf16, #any>
   }
+  // Two runtime strides: that of the columns is a multiple of 16, that of the rows is not, so that the rows are inside.
+  // CHECK-LABEL: @divisors
+  // CHECK: tt.load {{.*}}#[[DOWN]]
+  tt.func public @divisors(%p: !tt.ptr<f16>, %inner: i32, %outer: i32 {tt.divisibility = 16 : i32}) -> tensor<64x32xf16, #any> {
+    %i = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #row>
+    %n = tt.splat %inner : i32 -> tensor<64xi32, #row>
+    %x = arith.muli %i, %n : tensor<64xi32, #row>
+    %x1 = tt.expand_dims %x {axis = 1 : i32} : tensor<64xi32, #row> -> tensor<64x1xi32, #any>
+    %x2 = tt.broadcast %x1 : tensor<64x1xi32, #any> -> tensor<64x32xi32, #any>
+    %k = tt.make_range {start = 0 : i32, end = 32 : i32} : tensor<32xi32, #column>
+    %o = tt.splat %outer : i32 -> tensor<32xi32, #column>
+    %y = arith.muli %k, %o : tensor<32xi32, #column>
+    %y1 = tt.expand_dims %y {axis = 0 : i32} : tensor<32xi32, #column> -> tensor<1x32xi32, #any>
+    %y2 = tt.broadcast %y1 : tensor<1x32xi32, #any> -> tensor<64x32xi32, #any>
+    %offset = arith.addi %x2, %y2 : tensor<64x32xi32, #any>
+    %base = tt.splat %p : !tt.ptr<f16> -> tensor<64x32x!tt.ptr<f16>, #any>
+    %q = tt.addptr %base, %offset : tensor<64x32x!tt.ptr<f16>, #any>, tensor<64x32xi32, #any>
+    %v = tt.load %q : tensor<64x32x!tt.ptr<f16>, #any>
+    tt.return %v : tensor<64x32xf16, #any>
+  }
 }

@@ -10,7 +10,8 @@
 and the vector width: as many elements as are contiguous and aligned, up to 16 bytes. Accesses of one shape that depend
 on each other get the same width, so that no conversion is needed between them. Stores and atomics get no more elements
 per thread than one instruction writes: strided writes waste memory bandwidth, while strided loads hit the cache.
-Where no axis is known to be contiguous, the one with the smallest stride that is likely (`likely_strides`) comes first.
+Where no axis is known to be contiguous, the one with the smallest stride that is likely (`likely_strides`) comes first:
+a known stride, or else of runtime strides the one that the smallest number is known to divide.
 
 `remove-layout-conversions` removes the conversions around an access where its neighbors can adopt its layout.
 """
@@ -22,7 +23,7 @@ from math import prod
 from typing import Any
 
 from ....analysis.axis_info import AxisInfoAnalysis
-from ....analysis.likely_strides import LikelyStrides
+from ....analysis.likely_strides import LikelyStrides, MultipleOf
 from ....dialects import tt, ttg
 from ....dialects.tt_types import PointerType
 from ....dialects.ttg_context import capability_of, num_warps, target_of, threads_per_warp
@@ -104,11 +105,18 @@ def order_from(contiguity: Sequence[int]) -> list[int]:
     return sorted(range(len(contiguity)), key=lambda axis: (-contiguity[axis], -axis))
 
 
-def order_from_strides(strides: Sequence[int | None]) -> list[int]:
-    """The axes in order of increasing stride; axes of unknown or no stride and ties in the usual order after them."""
+def order_from_strides(strides: Sequence[int | MultipleOf | None]) -> list[int]:
+    """The axes in order of increasing stride: known strides, then those known at run time by what divides them.
+
+    Axes of unknown or no stride, and ties, are in the usual order after them; so are runtime strides beside those axes.
+    """
+    runtime = [stride for stride in strides if not isinstance(stride, int)]
+    comparable = all(isinstance(stride, MultipleOf) for stride in runtime) and 0 not in strides
 
     def key(axis: int) -> tuple[bool, int, int]:
         stride = strides[axis]
+        if isinstance(stride, MultipleOf):
+            return (True, stride.divisor if comparable else 0, -axis)
         return (not stride, abs(stride or 0), -axis)
 
     return sorted(range(len(strides)), key=key)
@@ -123,7 +131,7 @@ class _Chooser:
         self.all = accesses is None
         chosen = func.walk() if accesses is None else accesses
         self.accesses = {op: ptr for op in chosen if (ptr := address_of(op)) is not None}
-        self.likely = LikelyStrides()
+        self.likely = LikelyStrides(self.facts)
         self.orders = {op: self._order(ptr) for op, ptr in self.accesses.items()}
 
     def _order(self, pointer: Value) -> list[int]:
