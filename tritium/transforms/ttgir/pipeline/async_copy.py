@@ -13,10 +13,10 @@
                                                   }
                                                   ttg.async_wait {num = 0}
 
-A load needs as many buffers as there are stages between it and its first use; one more if that use comes after the load
-in the kernel, since the next copy is issued before the buffer is read; and one more for WGMMAs, which read their
-buffers while the next iteration runs. The index is counted separately in the stage of the copy and in that of the read,
-which is cheaper than carrying it between stages.
+A load needs as many buffers as there are stages between it and its first use, or the last operation that reads the
+buffer directly; one more if that comes after the load in the kernel, since the next copy is issued before the buffer is
+read; and one more for WGMMAs, which read their buffers while the next iteration runs. The index is counted separately
+in the stage of the copy and in that of the read, which is cheaper than carrying it between stages.
 
 A tensor that is only copied to shared memory is used there: the buffer replaces the `ttg.local_alloc`. TMA loads signal
 mbarriers (`tma_loads`). The copy writes zeros where the mask is false; other values are selected after the read. The
@@ -127,7 +127,7 @@ def _async_load(loop: CountedLoop, op: Any, schedule: Schedule, facts: AxisInfoA
         return None
     if isinstance(op, PlainLoad):
         load.contiguity = loaded_elements(facts, op)
-    load.copies += _is_read_by_wgmma(op, load.layout)
+    load.copies = max(distance, _stages_to_last_read(loop, load, schedule)) + _is_read_by_wgmma(op, load.layout)
     return load
 
 
@@ -161,10 +161,26 @@ def _stages_to_use(loop: CountedLoop, op: Operation, schedule: Schedule) -> int:
     return max([first, *waits]) - own.stage
 
 
+def _stages_to_last_read(loop: CountedLoop, load: AsyncLoad, schedule: Schedule) -> int:
+    """The number of buffers that hold data until the last operation that reads one directly, in kernel order.
+
+    Such a read, of a view or within a branch, may be later than the first use, where a tensor is read to registers.
+    """
+    own = schedule[load.op]
+    reads = top_level_users(loop, _direct_buffers(load.op, load.layout))
+    places = [schedule[read] for read in reads if read in schedule]
+    return max((stage + (not cluster < own.cluster) for stage, cluster in places), default=0) - own.stage
+
+
+def _direct_buffers(op: Any, layout: Any) -> list[Value]:
+    """The allocations that the buffer of a load replaces."""
+    allocs = [user for user in op.result.users if user.__class__ is ttg.LocalAlloc]
+    return [alloc.result for alloc in allocs if alloc.result.type.encoding is layout]
+
+
 def _is_read_by_wgmma(op: Any, layout: Any) -> bool:
     """Whether WGMMAs read the buffer directly, into the next iteration."""
-    allocs = [user for user in op.result.users if user.__class__ is ttg.LocalAlloc]
-    buffers: list[Value] = [alloc.result for alloc in allocs if alloc.result.type.encoding is layout]
+    buffers = _direct_buffers(op, layout)
     names = reachable(buffers, lambda v: [r for user in v.users if isinstance(user, ViewLike) for r in user.results])
     return any(user.__class__ is ttng.WarpGroupDot for v in names for user in v.users)
 
