@@ -116,6 +116,25 @@ def ranges() -> Program:
             yield function("", make + compare, [("%a", tile((size,), "i1"))])
 
 
+def steps() -> Program:
+    predicates = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+    column, row, ty = tile((4, 1)), tile((1, 4)), tile((4, 4))
+    for predicate, factor, start in itertools.product(predicates, (2, 4, 12), (0, 1)):
+        body = f"""  %c = arith.constant {factor} : i32
+  %y = arith.muli %x, %c : i32
+  %s = tt.splat %y : i32 -> {tile((4,))}
+  %a = tt.make_range {{end = 4 : i32, start = 0 : i32}} : {tile((4,))}
+  %b = tt.make_range {{end = {4 + start} : i32, start = {start} : i32}} : {tile((4,))}
+  %l = arith.addi %s, %a : {tile((4,))}
+  %r = arith.addi %b, %s : {tile((4,))}
+  %m = tt.expand_dims %l {{axis = 1 : i32}} : {tile((4,))} -> {column}
+  %n = tt.expand_dims %r {{axis = 0 : i32}} : {tile((4,))} -> {row}
+  %p = tt.broadcast %m : {column} -> {ty}
+  %q = tt.broadcast %n : {row} -> {ty}
+  %o = arith.cmpi {predicate}, %p, %q : {ty}"""
+        yield function("%x: i32", body, [("%o", tile((4, 4), "i1"))])
+
+
 def joins() -> Program:
     for rank in (1, 2):
         for shape in shapes(rank, 8):
@@ -164,6 +183,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "transpose_twice": twice,
     "range_of_one": ranges,
     "compare_range": ranges,
+    "compare_steps": steps,
     "split_of_join": joins,
     "join_of_split": joins,
     "join_or_split_constant": joins,

@@ -65,6 +65,29 @@ tt.func public @compare_range() -> (tensor<8xi1>, tensor<8xi1>, tensor<8xi1>) {
   %c = arith.cmpi eq, %r, %c8 : tensor<8xi32>
   tt.return %a, %b, %c : tensor<8xi1>, tensor<8xi1>, tensor<8xi1>
 }
+// 4 * y + 11 may wrap around.
+tt.func public @compare_steps(%x: i32, %y: i64) -> (tensor<8x8xi1>, tensor<8xi1>) {
+  %c24 = arith.constant 24 : i32
+  %c4 = arith.constant 4 : i64
+  %r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+  %t = tt.make_range {end = 12 : i32, start = 4 : i32} : tensor<8xi32>
+  %s = arith.muli %x, %c24 : i32
+  %ss = tt.splat %s : i32 -> tensor<8xi32>
+  %o = arith.addi %ss, %r : tensor<8xi32>
+  %m = tt.expand_dims %o {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>
+  %n = tt.expand_dims %o {axis = 0 : i32} : tensor<8xi32> -> tensor<1x8xi32>
+  %p = tt.broadcast %m : tensor<8x1xi32> -> tensor<8x8xi32>
+  %q = tt.broadcast %n : tensor<1x8xi32> -> tensor<8x8xi32>
+  %a = arith.cmpi sgt, %p, %q : tensor<8x8xi32>
+  %u = arith.muli %y, %c4 : i64
+  %uu = tt.splat %u : i64 -> tensor<8xi64>
+  %r64 = arith.extsi %r : tensor<8xi32> to tensor<8xi64>
+  %t64 = arith.extsi %t : tensor<8xi32> to tensor<8xi64>
+  %v = arith.addi %uu, %r64 : tensor<8xi64>
+  %w = arith.addi %uu, %t64 : tensor<8xi64>
+  %b = arith.cmpi sgt, %v, %w : tensor<8xi64>
+  tt.return %a, %b : tensor<8x8xi1>, tensor<8xi1>
+}
 tt.func public @split_of_join(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %j = tt.join %x, %y : tensor<4xf32> -> tensor<4x2xf32>
   %a, %b = tt.split %j : tensor<4x2xf32> -> tensor<4xf32>
@@ -155,6 +178,24 @@ tt.func public @float_to_own_type_or_zero(%x: tensor<4xf8E4M3FN>) -> (tensor<4xf
 //     %r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
 //     %b = arith.cmpi slt, %r, %c7 : tensor<8xi32>
 //     tt.return %cst, %b, %cst_0 : tensor<8xi1>, tensor<8xi1>, tensor<8xi1>
+//   }
+//   tt.func public @compare_steps(%x: i32, %y: i64) -> (tensor<8x8xi1>, tensor<8xi1>) {
+//     %c4 = arith.constant 4 : i64
+//     %r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+//     %t = tt.make_range {end = 12 : i32, start = 4 : i32} : tensor<8xi32>
+//     %0 = tt.expand_dims %r {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>
+//     %1 = tt.broadcast %0 : tensor<8x1xi32> -> tensor<8x8xi32>
+//     %2 = tt.expand_dims %r {axis = 0 : i32} : tensor<8xi32> -> tensor<1x8xi32>
+//     %3 = tt.broadcast %2 : tensor<1x8xi32> -> tensor<8x8xi32>
+//     %a = arith.cmpi sgt, %1, %3 : tensor<8x8xi32>
+//     %u = arith.muli %y, %c4 : i64
+//     %uu = tt.splat %u : i64 -> tensor<8xi64>
+//     %r64 = arith.extsi %r : tensor<8xi32> to tensor<8xi64>
+//     %t64 = arith.extsi %t : tensor<8xi32> to tensor<8xi64>
+//     %v = arith.addi %uu, %r64 : tensor<8xi64>
+//     %w = arith.addi %uu, %t64 : tensor<8xi64>
+//     %b = arith.cmpi sgt, %v, %w : tensor<8xi64>
+//     tt.return %a, %b : tensor<8x8xi1>, tensor<8xi1>
 //   }
 //   tt.func public @split_of_join(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 //     tt.return %x, %y : tensor<4xf32>, tensor<4xf32>

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...dialects import arith, cf, llvm, tt
 from ...ir import (
@@ -13,6 +13,7 @@ from ...ir import (
     Rule,
     TensorType,
     Touched,
+    Value,
     element_type,
     i1,
     i64,
@@ -120,6 +121,70 @@ def compare_range(op: Any) -> Any:
     first = compare_integers(op.predicate, steps.start, c, 32)
     last = compare_integers(op.predicate, steps.end - 1, c, 32)
     return constant_attr(first, op.result.type) if first == last else None
+
+
+class _Steps(NamedTuple):
+    """The elements `start` + `steps`, with 0 <= `steps` < `end`, in another shape after `views`, the last first."""
+
+    start: Value
+    steps: Value
+    end: int
+    views: list[Any]
+
+
+@rule(arith.CmpI)
+def compare_steps(op: Any) -> Any:
+    """c + x < c + y = x < y for ranges x and y in [0, 2^n), where 2^n divides c; so for every comparison"""
+    left, right = _steps(op.lhs), _steps(op.rhs)
+    if left is None or right is None or left.start is not right.start:
+        return None
+    if max(left.end, right.end) > 1 << min(_trailing_zeros(left.start), 31):
+        return None  # the sums may wrap around
+    return arith.CmpI(op.predicate, _without_start(left), _without_start(right))
+
+
+def _steps(value: Value) -> _Steps | None:
+    """The start and the range that a tensor consists of; None where it does not."""
+    views = []
+    made: Any = value.defining_op
+    while made.__class__ in (tt.Broadcast, tt.ExpandDims):
+        views.append(made)
+        made = made.src.defining_op
+    if made.__class__ is not arith.AddI:
+        return None
+    for start, steps in ((made.lhs, made.rhs), (made.rhs, made.lhs)):
+        first, last = start.defining_op, steps.defining_op
+        if last.__class__ in (arith.ExtSI, arith.ExtUI):
+            last = last.in_.defining_op
+        if first.__class__ is tt.Splat and last.__class__ is tt.MakeRange and last.start >= 0:
+            return _Steps(first.src, steps, last.end, views)
+    return None
+
+
+def _without_start(tile: _Steps) -> Value:
+    value = tile.steps
+    for view in reversed(tile.views):
+        kind = view.result.type
+        op = tt.Broadcast(value, result=kind) if view.__class__ is tt.Broadcast else None
+        value = (op or tt.ExpandDims(value, view.axis, result=kind)).result
+    return value
+
+
+def _trailing_zeros(value: Value, depth: int = 4) -> int:
+    """The number of low bits of an integer that are known to be 0."""
+    made: Any = value.defining_op
+    c = splat_of(value)
+    if isinstance(c, int):
+        return (c & -c).bit_length() - 1 if c else 0
+    if depth == 0:
+        return 0
+    if made.__class__ in (arith.ExtSI, arith.ExtUI):
+        return _trailing_zeros(made.in_, depth - 1)
+    if made.__class__ is arith.MulI:
+        return _trailing_zeros(made.lhs, depth - 1) + _trailing_zeros(made.rhs, depth - 1)
+    if made.__class__ is arith.AddI:
+        return min(_trailing_zeros(made.lhs, depth - 1), _trailing_zeros(made.rhs, depth - 1))
+    return 0
 
 
 @rule(tt.Split)
@@ -301,6 +366,7 @@ TT_RULES: list[Rule] = [
     unsplat_uniform,
     range_of_one,
     compare_range,
+    compare_steps,
     split_of_join,
     join_of_split,
     join_or_split_constant,
