@@ -1,4 +1,4 @@
-"""Loops run at most as often as `max_trip_count` says: random bounds, with numbers that wrap around."""
+"""Loops run at most as often as `max_trip_count` says, or as `whole_block` says: random bounds, which may wrap around."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tritium.analysis.trips import max_trip_count
+from tritium.analysis.axis_info import AxisInfoAnalysis
+from tritium.analysis.trips import max_trip_count, whole_block
 from tritium.dialects import arith, scf
 from tritium.ir import Value, parse_module
 
@@ -172,3 +173,57 @@ def test_no_loop_runs_more_often(seed: int) -> None:
         n, p = loop.parent.args
         assert all(trips(loop, {n: x, p: y}) <= most for x in everything for y in rng.sample(everything, 12))
     assert told > 60
+
+
+def block_loop(least: str, step: int, scale: int = 4, block: int = 4, ty: str = f"i{WIDTH}") -> Any:
+    """A loop over a block of a group: `for i = p * scale to least(p * scale + block, n * 4)`."""
+    text = f"""module {{
+  tt.func @f(%n: {ty}, %p: {ty}) {{
+    %step = arith.constant {step} : {ty}
+    %four = arith.constant 4 : {ty}
+    %scale = arith.constant {scale} : {ty}
+    %block = arith.constant {block} : {ty}
+    %m = arith.muli %n, %four : {ty}
+    %lb = arith.muli %p, %scale : {ty}
+    %end = arith.addi %lb, %block : {ty}
+    %ub = arith.{least} : {ty}
+    scf.for %i = %lb to %ub step %step : {ty} {{
+    }}
+    tt.return
+  }}
+}}"""
+    return next(op for op in parse_module(text).walk() if op.__class__ is scf.For)
+
+
+def whole(loop: Any) -> tuple[Value, int] | None:
+    facts = AxisInfoAnalysis(loop.parent.parent_op)
+    return whole_block(loop, lambda value: facts.of(value).element_divisor())
+
+
+@pytest.mark.parametrize("least", ["minsi %end, %m", "minsi %m, %end"])
+@pytest.mark.parametrize(("step", "scale", "block"), [(1, 4, 4), (2, 4, 4), (4, 8, 4), (1, 4, 2), (1, 2, 2)])
+def test_whole_block_has_all_iterations_or_none(least: str, step: int, scale: int, block: int) -> None:
+    loop = block_loop(least, step, scale, block)
+    found = whole(loop)
+    assert found is not None and found[1] == block
+    n, p = loop.parent.args
+    everything = range(-(1 << (WIDTH - 1)), 1 << (WIDTH - 1))
+    for known in ({n: x, p: y} for x in everything[::3] for y in everything[::3]):
+        runs = evaluate(loop.lb, known) < evaluate(found[0], known)
+        assert trips(loop, known) == (block // step if runs else 0)
+
+
+@pytest.mark.parametrize(
+    ("least", "step", "scale", "block"),
+    [
+        ("minsi %end, %n", 1, 4, 4),  # the limit may be inside the block
+        ("minsi %end, %m", 1, 2, 4),
+        ("minsi %end, %m", 3, 4, 4),
+        ("minsi %end, %m", 1, 4, 3),
+        ("maxsi %end, %m", 1, 4, 4),
+        ("minui %end, %m", 1, 4, 4),
+        ("minsi %end, %m", 1, 4, 1 << (WIDTH - 1)),
+    ],
+)
+def test_whole_block_refuses_other_bounds(least: str, step: int, scale: int, block: int) -> None:
+    assert whole(block_loop(least, step, scale, block)) is None

@@ -1,4 +1,4 @@
-"""The maximum trip count of a loop whose bounds have a bounded difference.
+"""The trip count of a loop whose bounds have a bounded difference: the maximum, or one that is constant.
 
     %full = (%n / 128) * 128
     for %i = %full to %n step 128                              1: the remainder of %n
@@ -12,16 +12,22 @@ c - 2^w, hence by at most c.
     min(a, b) - y                                       the lesser of a - y and b - y; so x - max(a, b)
     max(a, b) - y                                       the greater one; so x - min(a, b)
     a / k * k, rounded toward zero or down              at most k - 1 from a, without wraparound
+
+Where bounds are multiples of the block, there is no remainder:
+
+    %n : divisible by 4
+    for %i = %p * 4 to min(%p * 4 + 4, %n) step 1       4 where %p * 4 < %n, else 0
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..dialects import arith
 from ..ir import CountedLoop, IntegerAttr, IntegerType, Value, constant_of
 
-__all__ = ["max_trip_count"]
+__all__ = ["max_trip_count", "whole_block"]
 
 _DEPTH = 5
 """The depth of the search from a bound: each operation may double the number of differences."""
@@ -34,6 +40,26 @@ def max_trip_count(loop: CountedLoop) -> int | None:
         return None
     most = _difference(loop.ub, loop.lb, _DEPTH)
     return None if most is None else max(0, -(-most // step))
+
+
+def whole_block(loop: CountedLoop, divisor_of: Callable[[Value], int]) -> tuple[Value, int] | None:
+    """`(n, c)` where a loop runs from `lb` to `lb + c` if `lb < n`, and not at all otherwise; None for others.
+
+    Such a loop is bounded by min(lb + c, n), and c, a power of two, divides `lb` and n (`divisor_of`): no multiple of c
+    lies between `lb` and `lb + c`, and `lb + c` cannot wrap around where it is at most n. The step divides c.
+    """
+    step, ty, least = _number(loop.step), loop.ub.type, loop.ub.defining_op
+    if loop.unsignedCmp or step is None or step <= 0 or not isinstance(least, arith.MinSI):
+        return None
+    if not isinstance(ty, IntegerType):
+        return None
+    for end, n in (least.operands, least.operands[::-1]):
+        c = _by_terms(end, loop.lb)
+        if not c or c & (c - 1) or c >= 1 << (ty.width - 1) or c % step:
+            continue
+        if divisor_of(loop.lb) % c == 0 and divisor_of(n) % c == 0:
+            return n, c
+    return None
 
 
 def _difference(x: Value, y: Value, depth: int) -> int | None:

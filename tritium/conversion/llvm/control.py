@@ -90,15 +90,20 @@ def _wishes(e: Context, op: LoopLike) -> str:
     return f", !llvm.loop !{number}"
 
 
-def lower_for(e: Context, op: CountedLoop, ending: Callable[[], object] | None = None) -> None:
-    """A loop. `ending` writes what follows the last iteration, and is not run where there is no iteration."""
+def lower_for(
+    e: Context, op: CountedLoop, ending: Callable[[], object] | None = None, whole: tuple[Value, int] | None = None
+) -> None:
+    """A loop. `ending` writes what follows the last iteration, and is not run where there is no iteration.
+
+    `whole` is `analysis.trips.whole_block`: with `(n, c)` there are no iterations, or those from `lb` to `lb + c`.
+    """
     lower, upper, step = map(_constant, (op.lb, op.ub, op.step))
     unsigned = bool(op.unsignedCmp)
     if lower is not None and upper is not None and step is not None and not unsigned and lower < upper:
         _counted_for(e, op, lower, upper, step)
         return
-    if ending is not None:
-        _guarded_for(e, op, ending)
+    if ending is not None or whole is not None:
+        _guarded_for(e, op, ending or (lambda: None), whole)
         return
     head, body, done = e.fresh_label("for"), e.fresh_label("body"), e.fresh_label("done")
     before = e.block
@@ -119,13 +124,21 @@ def lower_for(e: Context, op: CountedLoop, ending: Callable[[], object] | None =
         e.bind_parts(result, e.parts(arg))
 
 
-def _guarded_for(e: Context, op: CountedLoop, ending: Callable[[], object]) -> None:
-    """A loop with its test at the end, guarded by a test for zero iterations."""
-    compare = f"icmp {'ult' if op.unsignedCmp else 'slt'} {e.types_of(op.lb.type)[0]}"
+def _guarded_for(
+    e: Context, op: CountedLoop, ending: Callable[[], object], whole: tuple[Value, int] | None = None
+) -> None:
+    """A loop with its test at the end, guarded by a test for zero iterations.
+
+    A `whole` block is tested for equality with its end: LLVM computes a constant trip count from that.
+    """
+    compare = again = f"icmp {'ult' if op.unsignedCmp else 'slt'} {e.types_of(op.lb.type)[0]}"
     body, end, done = e.fresh_label("body"), e.fresh_label("end"), e.fresh_label("done")
     before, inits = e.block, _all_parts(e, op.init_args)
-    bound = e.parts(op.ub)[0]
-    e.stmt(f"br i1 {e.op(f'{compare} {e.parts(op.lb)[0]}, {bound}')}, label %{body}, label %{done}")
+    bound = limit = e.parts(op.ub)[0]
+    if whole is not None:
+        limit, again = e.parts(whole[0])[0], compare.replace("slt", "ne")
+        bound = e.op(f"add {_typed(e, op.lb)}, {whole[1]}")
+    e.stmt(f"br i1 {e.op(f'{compare} {e.parts(op.lb)[0]}, {limit}')}, label %{body}, label %{done}")
     e.label(body)
     phis = Phis(e, op.body.args)
     phis.incoming([e.parts(op.lb)[0], *inits], before)
@@ -133,7 +146,7 @@ def _guarded_for(e: Context, op: CountedLoop, ending: Callable[[], object]) -> N
     following = e.op(f"add {_typed(e, op.induction_variable)}, {e.parts(op.step)[0]}")
     yielded = _all_parts(e, op.yielded)
     phis.incoming([following, *yielded], e.block)
-    e.stmt(f"br i1 {e.op(f'{compare} {following}, {bound}')}, label %{body}, label %{end}{_wishes(e, op)}")
+    e.stmt(f"br i1 {e.op(f'{again} {following}, {bound}')}, label %{body}, label %{end}{_wishes(e, op)}")
     phis.close()
     e.label(end)
     ending()

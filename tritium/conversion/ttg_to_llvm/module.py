@@ -15,7 +15,7 @@ from typing import Any
 
 from ...analysis.register_pressure import HIGH_PRESSURE, is_marked_high_pressure, max_accumulators
 from ...analysis.tma import DESCRIPTOR_BYTES, FORMER_UNLIKELY, UNLIKELY
-from ...dialects import builtin, tt
+from ...dialects import arith, builtin, tt
 from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_context import num_ctas, num_warps
 from ...ir import CountedLoop, FunctionType, IfLike, IntegerAttr, IntegerType, Operation, Value
@@ -34,6 +34,7 @@ __all__ = ["LoweredModule", "ttg_to_llvm"]
 LOWERINGS.update(CONTROL)
 
 SHARED = "@global_smem"
+_trips = LazyModule("...analysis.trips", __package__)
 _tma = LazyModule(".nvidia.tma", __package__)
 _warps = LazyModule(".nvidia.warp_specialize", __package__)
 
@@ -49,7 +50,10 @@ def _for(e: FunctionContext, op: CountedLoop) -> None:
     """
     in_flight = any(inner.name == "ttng.warp_group_dot" and inner.isAsync for inner in op.body)  # type: ignore[attr-defined]
     wait = functools.partial(e.asm, "wgmma.wait_group.sync.aligned 0;", "~{memory}", [])
-    lower_for(e, op, wait if in_flight else None)
+    whole = None
+    if op.ub.defining_op.__class__ is arith.MinSI:
+        whole = _trips.whole_block(op, lambda value: e.facts.of(value).element_divisor())
+    lower_for(e, op, wait if in_flight else None, whole)
     if is_marked_high_pressure(op) and e.is_kernel and e.warps.alone:
         e.reload_thread_id()
 
