@@ -24,6 +24,7 @@ from ....dialects.ttg_layouts import Blocked, Mma
 from ....dialects.ttg_operands import cluster_bases
 from ....ir import (
     READ,
+    Attribute,
     BlockArgument,
     Builder,
     DenseElementsAttr,
@@ -37,6 +38,7 @@ from ....ir import (
     is_buffer_store,
     is_descriptor_load,
     is_register_dot,
+    shape_of,
 )
 from ...layout_flow import (
     backward,
@@ -127,7 +129,7 @@ class _Propagation:
                 changed.append(value)
         return changed
 
-    def add(self, value: Value, flowing: list[tuple[Any, int]]) -> bool:
+    def add(self, value: Value, flowing: list[tuple[Attribute, int]]) -> bool:
         """Add candidates of a value; whether one is new or has a larger size."""
         have, own, changed = self.candidates.setdefault(value, {}), _elements(value), False
         for layout, size in flowing:
@@ -150,7 +152,7 @@ class _Propagation:
 
 def _elements(value: Value) -> int:
     """The number of elements of a tensor."""
-    return prod(value.type.shape)  # type: ignore[attr-defined]
+    return prod(shape_of(value.type))
 
 
 class _Rewriter:
