@@ -10,6 +10,9 @@
 Tensor cores accumulate in registers, and loop-carried accumulators stay live across iterations. Where the accumulators
 of a loop exceed the registers of a thread, each iteration spills, and ptxas serializes `wgmma`. Twice as many warps
 halve the pressure: the attention gradients above (d128) run at a fifth of their speed with eight warps.
+
+Loads have the opposite problem: by default ptxas prefers occupancy to loads in flight, and issues the loads of an
+iteration in batches, each of which waits for the one before (`registers_in_flight`).
 """
 
 from __future__ import annotations
@@ -20,7 +23,19 @@ from typing import Any
 
 from ..dialects import arith
 from ..dialects.tt_types import KNOWS_WARPS
-from ..ir import BlockArgument, LoopLike, Operation, Value, is_register_dot, is_tensor_dot
+from ..dialects.ttg_maps import map_or_none
+from ..ir import (
+    BlockArgument,
+    CountedLoop,
+    LoopLike,
+    Operation,
+    TensorType,
+    Value,
+    is_pointer_load,
+    is_register_dot,
+    is_tensor_dot,
+)
+from ..layout.views import unique_registers
 
 __all__ = [
     "HIGH_PRESSURE",
@@ -30,7 +45,9 @@ __all__ = [
     "has_high_pressure",
     "high_pressure_loop",
     "is_marked_high_pressure",
+    "loads_limit_occupancy",
     "max_accumulators",
+    "registers_in_flight",
     "warps_for_accumulators",
 ]
 
@@ -47,6 +64,10 @@ HIGH_REGISTER_PRESSURE = "tritium.high_register_pressure"
 
 REGISTER_OPERANDS = "tritium.register_operands"
 """Marks a loop: operands of its WGMMAs that are in registers before it stay there."""
+
+HALF_OCCUPANCY = 64
+"""Registers of a thread at which an SM has 1,024 threads. ptxas keeps a loop of scalar loads at 64 that needs 150 to
+have all of an iteration in flight, and issues them in ten batches (ptxas 13.5, sm_90)."""
 
 _FORMER_MARK = "tritium.crowded"  # read for one release
 
@@ -126,3 +147,39 @@ def _added_carried_values(result: Value) -> list[Value]:
     """The loop-carried values to which a dot result is added: both are live at the addition."""
     additions = [op for op in result.users if op.__class__ is arith.AddF]
     return [v for op in additions for v in op.operands if v is not result and isinstance(v, BlockArgument)]
+
+
+# -- loads in flight ----------------------------------------------------------------------------------------------
+
+
+def loads_limit_occupancy(module: Operation) -> bool:
+    """Whether some loop needs more registers to have all its loads in flight than half of all threads can have.
+
+    Of the registers of an SM, the part that can hold loads in flight is 1 - base / registers, of which each thread
+    needs `base` otherwise: more registers per thread, up to those for all loads, mean more bytes in flight, at any
+    occupancy. Kernels with dots are left alone: their loads are asynchronous copies.
+    """
+    loops = []
+    for op in module.walk():
+        if is_tensor_dot(op) or is_register_dot(op):
+            return False
+        if isinstance(op, CountedLoop):
+            loops.append(op)
+    return any(registers_in_flight(loop) > HALF_OCCUPANCY for loop in loops)
+
+
+def registers_in_flight(loop: Any) -> int:
+    """The registers of a thread for the tensors that a loop carries and for all that it loads in an iteration.
+
+    Pointers do not count: most are a base and constant offsets.
+    """
+    loaded = [result for op in loop.body if is_pointer_load(op) for result in op.results]
+    return sum(_registers(value) for value in (*loop.body.args, *loaded)) if loaded else 0
+
+
+def _registers(value: Value) -> int:
+    """The 32-bit registers of a thread for a tensor of numbers, packed."""
+    ty: Any = value.type
+    width = getattr(ty.element, "width", 0) if isinstance(ty, TensorType) else 0
+    layout = map_or_none(ty.encoding, ty.shape) if width else None
+    return 0 if layout is None else unique_registers(layout) * width // 32

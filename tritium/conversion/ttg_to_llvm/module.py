@@ -13,7 +13,12 @@ import functools
 import re
 from typing import Any
 
-from ...analysis.register_pressure import HIGH_PRESSURE, is_marked_high_pressure, max_accumulators
+from ...analysis.register_pressure import (
+    HIGH_PRESSURE,
+    is_marked_high_pressure,
+    loads_limit_occupancy,
+    max_accumulators,
+)
 from ...analysis.tma import DESCRIPTOR_BYTES, FORMER_UNLIKELY, UNLIKELY
 from ...dialects import arith, builtin, tt
 from ...dialects.tt_types import PointerType, TensorDescType
@@ -111,6 +116,7 @@ def ttg_to_llvm(module: builtin.Module, target: TargetInfo, options: Any, debug:
         debug=debug,
         global_scratch=_number(module, "ttg.global_scratch_memory_size"),
         high_register_pressure=max_accumulators(module, warps) > HIGH_PRESSURE,
+        loads_limit_occupancy=loads_limit_occupancy(module),
         has_wgmma=any(op.name == "ttng.warp_group_dot" for op in module.walk()),
     )
     bodies = [_function(context, f, options, f is kernel) for f in functions]

@@ -45,9 +45,9 @@ class ModuleContext(llvm_module.ModuleContext):
     `total_warps` are those of a block, where there are more for the partitions of `ttg.warp_specialize`; `registers`
     is what a thread may have when a kernel begins, where something limits it. `debug` makes source locations, None
     where none are wanted; `texts` are the constants that are texts, by symbol; `global_scratch` counts the bytes of
-    global memory that a launch provides for each program. `high_register_pressure`: dot
-    accumulators leave so few registers that addresses are rematerialized, not kept live. `has_wgmma`: a function of the
-    module has a WGMMA.
+    global memory that a launch provides for each program. `high_register_pressure`: dot accumulators leave so few
+    registers that addresses are rematerialized, not kept live. `loads_limit_occupancy`: loads in flight are worth more
+    registers than occupancy. `has_wgmma`: a function of the module has a WGMMA.
     """
 
     target: TargetInfo
@@ -59,6 +59,7 @@ class ModuleContext(llvm_module.ModuleContext):
     texts: dict[str, str] = field(default_factory=dict)
     global_scratch: int = 0
     high_register_pressure: bool = False
+    loads_limit_occupancy: bool = False
     has_wgmma: bool = False
 
     @property

@@ -72,6 +72,8 @@ class NVIDIATarget(NVIDIAArithmetic):
         found = {"nvvm.reqntid": str(32 * context.total_warps)}
         if context.registers:
             found["nvvm.maxnreg"] = str(min(context.registers, MAX_NAMED))
+        elif context.loads_limit_occupancy:
+            found["nvvm.minctasm"] = "1"  # as many registers as one CTA may have
         if context.num_ctas > 1:
             found["nvvm.cluster_dim"] = f"{context.num_ctas},1,1"
         return "nounwind convergent " + " ".join(f'"{k}"="{v}"' for k, v in found.items())
