@@ -168,7 +168,7 @@ def loads_limit_occupancy(module: Operation) -> bool:
     return any(registers_in_flight(loop) > HALF_OCCUPANCY for loop in loops)
 
 
-def registers_in_flight(loop: Any) -> int:
+def registers_in_flight(loop: CountedLoop) -> int:
     """The registers of a thread for the tensors that a loop carries and for all that it loads in an iteration.
 
     Pointers do not count: most are a base and constant offsets.
@@ -179,7 +179,8 @@ def registers_in_flight(loop: Any) -> int:
 
 def _registers(value: Value) -> int:
     """The 32-bit registers of a thread for a tensor of numbers, packed."""
-    ty: Any = value.type
-    width = getattr(ty.element, "width", 0) if isinstance(ty, TensorType) else 0
-    layout = map_or_none(ty.encoding, ty.shape) if width else None
-    return 0 if layout is None else unique_registers(layout) * width // 32
+    ty = value.type
+    if not isinstance(ty, TensorType) or ty.encoding is None:
+        return 0
+    layout = map_or_none(ty.encoding, ty.shape)
+    return 0 if layout is None else int(unique_registers(layout) * getattr(ty.element, "width", 0) // 32)

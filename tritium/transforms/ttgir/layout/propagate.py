@@ -143,7 +143,7 @@ class _Propagation:
         return {value: self.choice(value, layouts) for value, layouts in self.candidates.items() if layouts}
 
     def choice(self, value: Value, layouts: dict[Any, int]) -> Any:
-        """An access prefers the layout with the most contiguous elements, anything else a dot's layout."""
+        """An access prefers a blocked layout, anything else a dot's layout, then that of the largest tensors."""
         maker = value.defining_op
         kind = Blocked if isinstance(maker, PointerAccess) and maker.vectorized else Mma
         preferred = [layout for layout in layouts if isinstance(layout, kind)]
