@@ -100,7 +100,7 @@ class _Propagation:
     """
 
     def __init__(self, func: Operation) -> None:
-        self.candidates: dict[Value, dict[Any, int]] = {}
+        self.candidates: dict[Value, dict[Attribute, int]] = {}
         anchors: list[Value] = list(func.regions[0].blocks[0].args)
         for op in func.walk():
             if is_anchor(op):
@@ -115,7 +115,7 @@ class _Propagation:
         layouts = dict(self.candidates[value])
         return [v for user, i in reversed(value.uses) for v in self.reach(user, i, layouts)]
 
-    def reach(self, user: Operation, i: int, layouts: dict[Any, int]) -> list[Value]:
+    def reach(self, user: Operation, i: int, layouts: dict[Attribute, int]) -> list[Value]:
         """The values that get new candidates, or larger sizes, if operand i of `user` may have these layouts."""
         changed = []
         values = forwarded_values(user, i)
@@ -138,11 +138,11 @@ class _Propagation:
                 changed = True
         return changed
 
-    def chosen(self) -> dict[Value, Any]:
+    def chosen(self) -> dict[Value, Attribute]:
         """One layout for every value that has candidates."""
         return {value: self.choice(value, layouts) for value, layouts in self.candidates.items() if layouts}
 
-    def choice(self, value: Value, layouts: dict[Any, int]) -> Any:
+    def choice(self, value: Value, layouts: dict[Attribute, int]) -> Any:
         """An access prefers a blocked layout, anything else a dot's layout, then that of the largest tensors."""
         maker = value.defining_op
         kind = Blocked if isinstance(maker, PointerAccess) and maker.vectorized else Mma
@@ -158,10 +158,10 @@ def _elements(value: Value) -> int:
 class _Rewriter:
     """Change the layouts of values, then convert mismatching operands."""
 
-    def __init__(self, func: Operation, chosen: dict[Value, Any]) -> None:
+    def __init__(self, func: Operation, chosen: dict[Value, Attribute]) -> None:
         self.func = func
         self.before = {value: layout_of(value) for value in chosen}
-        self.converted: dict[tuple[Value, Any], Value] = {}
+        self.converted: dict[tuple[Value, Attribute], Value] = {}
         for value, layout in chosen.items():
             value.type = with_layout(value.type, layout)
             op: Any = value.defining_op
@@ -213,7 +213,7 @@ class _Rewriter:
                 return [have] * len(op.operands)
         return backward(op, layout) or [None] * len(op.operands)
 
-    def as_layout(self, value: Value, layout: Any) -> Value:
+    def as_layout(self, value: Value, layout: Attribute) -> Value:
         """The value in a layout: converted once, at its definition."""
         key = value, layout
         if key not in self.converted:
@@ -221,7 +221,7 @@ class _Rewriter:
         return self.converted[key]
 
 
-def convert_after(value: Any, layout: Any) -> Value:
+def convert_after(value: Any, layout: Attribute) -> Value:
     """Convert `value` right after its definition."""
     ty: TensorType = with_layout(value.type, layout)
     block = value.block
