@@ -129,11 +129,11 @@ class _Steps(NamedTuple):
     start: Value
     steps: Value
     end: int
-    views: list[Any]
+    views: list[tt.Broadcast | tt.ExpandDims]
 
 
 @rule(arith.CmpI)
-def compare_steps(op: Any) -> Any:
+def compare_steps(op: arith.CmpI) -> arith.CmpI | None:
     """c + x < c + y = x < y for ranges x and y in [0, 2^n), where 2^n divides c; so for every comparison"""
     left, right = _steps(op.lhs), _steps(op.rhs)
     if left is None or right is None or left.start is not right.start:
@@ -145,18 +145,18 @@ def compare_steps(op: Any) -> Any:
 
 def _steps(value: Value) -> _Steps | None:
     """The start and the range that a tensor consists of; None where it does not."""
-    views = []
-    made: Any = value.defining_op
-    while made.__class__ in (tt.Broadcast, tt.ExpandDims):
+    views: list[tt.Broadcast | tt.ExpandDims] = []
+    made = value.defining_op
+    while isinstance(made, (tt.Broadcast, tt.ExpandDims)):
         views.append(made)
         made = made.src.defining_op
-    if made.__class__ is not arith.AddI:
+    if not isinstance(made, arith.AddI):
         return None
     for start, steps in ((made.lhs, made.rhs), (made.rhs, made.lhs)):
         first, last = start.defining_op, steps.defining_op
-        if last.__class__ in (arith.ExtSI, arith.ExtUI):
+        if isinstance(last, (arith.ExtSI, arith.ExtUI)):
             last = last.in_.defining_op
-        if first.__class__ is tt.Splat and last.__class__ is tt.MakeRange and last.start >= 0:
+        if isinstance(first, tt.Splat) and isinstance(last, tt.MakeRange) and last.start >= 0:
             return _Steps(first.src, steps, last.end, views)
     return None
 
@@ -165,24 +165,25 @@ def _without_start(tile: _Steps) -> Value:
     value = tile.steps
     for view in reversed(tile.views):
         kind = view.result.type
-        op = tt.Broadcast(value, result=kind) if view.__class__ is tt.Broadcast else None
-        value = (op or tt.ExpandDims(value, view.axis, result=kind)).result
+        if isinstance(view, tt.Broadcast):
+            value = tt.Broadcast(value, result=kind).result
+        else:
+            value = tt.ExpandDims(value, view.axis, result=kind).result
     return value
 
 
 def _trailing_zeros(value: Value, depth: int = 4) -> int:
     """The number of low bits of an integer that are known to be 0."""
-    made: Any = value.defining_op
-    c = splat_of(value)
+    made, c = value.defining_op, splat_of(value)
     if isinstance(c, int):
         return (c & -c).bit_length() - 1 if c else 0
     if depth == 0:
         return 0
-    if made.__class__ in (arith.ExtSI, arith.ExtUI):
+    if isinstance(made, (arith.ExtSI, arith.ExtUI)):
         return _trailing_zeros(made.in_, depth - 1)
-    if made.__class__ is arith.MulI:
+    if isinstance(made, arith.MulI):
         return _trailing_zeros(made.lhs, depth - 1) + _trailing_zeros(made.rhs, depth - 1)
-    if made.__class__ is arith.AddI:
+    if isinstance(made, arith.AddI):
         return min(_trailing_zeros(made.lhs, depth - 1), _trailing_zeros(made.rhs, depth - 1))
     return 0
 

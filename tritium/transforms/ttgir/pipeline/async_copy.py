@@ -172,10 +172,10 @@ def _stages_to_last_read(loop: CountedLoop, load: AsyncLoad, schedule: Schedule)
     return max((stage + (not cluster < own.cluster) for stage, cluster in places), default=0) - own.stage
 
 
-def _direct_buffers(op: Any, layout: Any) -> list[Value]:
+def _direct_buffers(op: Operation, layout: object) -> list[Value]:
     """The allocations that the buffer of a load replaces."""
-    allocs = [user for user in op.result.users if user.__class__ is ttg.LocalAlloc]
-    return [alloc.result for alloc in allocs if alloc.result.type.encoding is layout]
+    allocs = [user for user in op.results[0].users if isinstance(user, ttg.LocalAlloc)]
+    return [alloc.result for alloc in allocs if getattr(alloc.result.type, "encoding", None) is layout]
 
 
 def _is_read_by_wgmma(op: Any, layout: Any) -> bool:
