@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import tritium
 from tritium.experimental import gluon
 from tritium.experimental.gluon import language as gl
 
@@ -10,6 +11,10 @@ pytestmark = pytest.mark.usefixtures("hopper")
 
 BLOCKED = gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])
 COLUMNS = gl.BlockedLayout([4, 1], [8, 4], [1, 4], [0, 1])
+LINE = gl.BlockedLayout([1], [32], [4], [0])
+LINEAR = gl.DistributedLinearLayout(
+    [[0, 1], [1, 0], [0, 2], [0, 32]], [[0, 4], [0, 8], [0, 16], [2, 0], [4, 0]], [[8, 0], [16, 0]], [], [32, 64]
+)
 
 
 def poisoned(shape, dtype=np.float32):
@@ -177,3 +182,47 @@ def test_dot_fma():
     c = poisoned((32, 32))
     multiply_adds[(1,)](a, b, c, BLOCKED)
     assert np.array_equal(c, a @ b)
+
+
+E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float16)
+
+
+@gluon.jit
+def unpack(x, y, ROWS: gl.constexpr, COLS: gl.constexpr, AXIS: gl.constexpr, LAYOUT: gl.constexpr, PLAIN: gl.constexpr):
+    rows = gl.arange(0, ROWS, gl.SliceLayout(1, PLAIN))[:, None]
+    v = gl.load(x + rows * COLS + gl.arange(0, COLS, gl.SliceLayout(0, PLAIN))[None, :])
+    v = gl.convert_layout(gl.fp4_to_fp(gl.convert_layout(v, LAYOUT), gl.float16, AXIS), PLAIN)
+    rows = gl.arange(0, v.shape[0], gl.SliceLayout(1, PLAIN))[:, None]
+    cols = gl.arange(0, v.shape[1], gl.SliceLayout(0, PLAIN))[None, :]
+    gl.store(y + rows * v.shape[1] + cols, v)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("layout", [BLOCKED, COLUMNS, LINEAR], ids=["rows", "columns", "linear"])
+def test_numbers_of_4_bits_become_neighbours_along_the_axis(layout, axis):
+    x = np.random.permutation(32 * 64).astype(np.uint8).reshape(32, 64)  # all 256 pairs
+    pairs = np.stack([E2M1[x & 15], E2M1[x >> 4]], axis=1 if axis == 0 else 2)
+    want = pairs.reshape((64, 64) if axis == 0 else (32, 128))
+    y = poisoned(want.shape, np.float16)
+    unpack[(1,)](x, y, 32, 64, axis, layout, BLOCKED)
+    assert np.array_equal(y.view(np.uint16), want.view(np.uint16))  # the sign of zero too
+
+
+@gluon.jit
+def unpack_wrong(x, y, ELEMENT: gl.constexpr, AXIS: gl.constexpr, LAYOUT: gl.constexpr):
+    v = gl.load(x + gl.arange(0, 128, LAYOUT))
+    gl.store(y + gl.arange(0, 256, LAYOUT), gl.fp4_to_fp(v, ELEMENT, AXIS))
+
+
+@pytest.mark.parametrize(
+    "element, axis, dtype, layout, message",
+    [
+        (gl.float32, 0, np.uint8, LINE, "int8 or uint8 to float16 or bfloat16, not uint8 to fp32"),
+        (gl.float16, 0, np.int16, LINE, "not int16 to fp16"),
+        (gl.float16, 1, np.uint8, LINE, "axis 1 is out of range for a tensor of rank 1"),
+        (gl.float16, 0, np.uint8, gl.AutoLayout(), "no layout of the result follows from AutoLayout"),
+    ],
+)
+def test_what_cannot_be_unpacked(element, axis, dtype, layout, message):
+    with pytest.raises(tritium.CompilationError, match=message):
+        unpack_wrong[(1,)](np.zeros(128, dtype), np.zeros(256, np.float16), element, axis, layout)

@@ -20,7 +20,7 @@ from . import ttg_defaults
 from .ttg_layouts import Blocked, Distributed, DotOperand, GenericLinear, Linear, Slice
 from .ttg_maps import linear_layout, map_or_none
 
-__all__ = ["joined", "packed", "reshaped_to", "spelt", "split", "transposed"]
+__all__ = ["joined", "of_pairs", "packed", "reshaped_to", "spelt", "split", "transposed"]
 
 Shape = tuple[int, ...]
 _DIMS = ("register", "lane", "warp", "block")
@@ -133,6 +133,20 @@ def packed(layout: Distributed, shape: Shape, axis: int) -> Distributed | None:
     whole = map_or_none(layout, shape)
     rest = None if whole is None else without_pairs(whole, axis)
     return None if rest is None else spelt(rest)
+
+
+@functools.lru_cache(2048)
+def of_pairs(layout: Distributed, shape: Shape, axis: int) -> Distributed | None:
+    """Of the tensor whose neighbours along `axis` are the pairs in one of `shape`; they stay in their thread."""
+    if isinstance(layout, DotOperand) and axis == len(shape) - (1 if layout.opIdx == 0 else 2):
+        return DotOperand(layout.opIdx, layout.parent, layout.kWidth * 2)
+    if isinstance(layout, Blocked) and layout.order[0] == axis:
+        return layout.with_(sizePerThread=tuple(2 * n if d == axis else n for d, n in enumerate(layout.sizePerThread)))
+    whole = map_or_none(layout, shape)
+    if whole is None:
+        return None
+    pair = LinearLayout.identity_1d(2, "register", dimension_names(len(shape))[axis])
+    return spelt((pair * whole).reordered(outs=dimension_names(len(shape))))
 
 
 def _halved(sizes: Sequence[int], axis: int) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ __all__ = [
     "cluster_barrier",
     "convert_layout",
     "dot_fma",
+    "fp4_to_fp",
     "full",
     "full_like",
     "histogram",
@@ -172,6 +173,15 @@ def allocate_shared_memory(
 def dot_fma(a: object, b: object, acc: object, _semantic: Semantics = None) -> tensor:
     """a @ b + acc by multiply-adds of scalars; operands are in DotOperandLayout of the accumulator's BlockedLayout."""
     return _semantic.dot_fma(a, b, acc)
+
+
+@builtin
+def fp4_to_fp(src: object, elem_type: object, axis: object, _semantic: Semantics = None) -> tensor:
+    """The two e2m1 numbers in each byte of `src` as `elem_type`, float16 or bfloat16: neighbours along `axis`.
+
+    The number in the low bits comes first; each thread keeps its numbers.
+    """
+    return _semantic.fp4_to_fp(src, elem_type, axis)
 
 
 @builtin

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...dialects import gluon, tt, ttg
+from ...dialects.ttg_inference import of_pairs
+from ...dialects.ttg_layouts import Distributed
 from ...dialects.ttg_maps import linear_layout_of
 from ...ir import Operation, TensorType
 from ...support.lazy import LazyMethod
 from ...transforms.layout_flow import forward
 from ..constexpr import unwrap
-from ..dtypes import dtype
+from ..dtypes import bfloat16, dtype, float16, int8, uint8
 from ..semantics import Semantic, promotion, shape
 from ..semantics.errors import type_error, value_error
 from ..tensor import tensor
@@ -249,6 +251,28 @@ class GluonSemantic(Semantic):
         _check_fma_layouts(a, b, acc)
         op = tt.Dot(a.handle, b.handle, acc.handle, tt.InputPrecision.ieee, None)
         return self.emit(op, acc.type)
+
+    def fp4_to_fp(self, src: object, element: object, axis: object) -> tensor:
+        """The two e2m1 numbers in each byte of `src`, next to each other along `axis`: low bits first."""
+        src, element, axis = checked(src, "fp4_to_fp"), unwrap(element), unwrap(axis)
+        ty: distributed_type = src.type
+        if src.dtype not in (int8, uint8) or element not in (float16, bfloat16):
+            raise type_error(
+                f"fp4_to_fp converts int8 or uint8 to float16 or bfloat16, not {src.dtype} to {element}",
+                "pack two numbers in a byte; convert the float16 to others",
+            )
+        if not isinstance(axis, int) or not -len(ty.shape) <= axis < len(ty.shape):
+            raise value_error(f"fp4_to_fp: axis {axis} is out of range for a tensor of rank {len(ty.shape)}")
+        axis %= len(ty.shape)
+        encoding = src.handle.type.encoding
+        layout = of_pairs(encoding, tuple(ty.shape), axis) if isinstance(encoding, Distributed) else None
+        dims = [2 * n if d == axis else n for d, n in enumerate(ty.shape)]
+        if layout is None:
+            raise value_error(
+                f"fp4_to_fp: no layout of the result follows from {ty.layout}", "set one: gl.set_auto_layout(x, layout)"
+            )
+        out = distributed_type(element, dims, layout_of(layout, dims))
+        return self.emit(ttg.Fp4ToFp(src.handle, axis, result=out.ir), out)
 
     # -- the machine ----------------------------------------------------------------------------------------------
 

@@ -124,4 +124,4 @@ from ....language import (
 )
 from . import amd, nvidia
 
-globals().update(refused_functions("bank_conflicts fp4_to_fp inline_asm", "is not supported yet in Gluon"))
+globals().update(refused_functions("bank_conflicts inline_asm", "is not supported yet in Gluon"))
