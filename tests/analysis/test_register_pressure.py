@@ -44,6 +44,7 @@ def ptx_of(kernel, types, constants, **options):
         (16, {}, True),  # 64 registers of the state and 64 of the loads
         (8, {}, False),  # 32 and 32
         (16, {"num_warps": 2}, False),
+        (256, {"num_warps": 16}, False),  # 64 and 64, at which an SM has one CTA of 512 threads
         (16, {"maxnreg": 168}, False),  # the user's limit
     ],
 )

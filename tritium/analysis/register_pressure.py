@@ -65,6 +65,12 @@ HIGH_REGISTER_PRESSURE = "tritium.high_register_pressure"
 REGISTER_OPERANDS = "tritium.register_operands"
 """Marks a loop: operands of its WGMMAs that are in registers before it stay there."""
 
+MOST_OF_THREAD = 255
+"""Registers that a thread can have."""
+
+REGISTERS = 65536
+"""Registers of an SM (CUDA C++ programming guide 13.0, all capabilities from 7.0 on)."""
+
 HALF_OCCUPANCY = 64
 """Registers of a thread at which an SM has 1,024 threads. ptxas keeps a loop of scalar loads at 64 that needs 150 to
 have all of an iteration in flight, and issues them in ten batches (ptxas 13.5, sm_90)."""
@@ -152,8 +158,10 @@ def _added_carried_values(result: Value) -> list[Value]:
 # -- loads in flight ----------------------------------------------------------------------------------------------
 
 
-def loads_limit_occupancy(module: Operation) -> bool:
+def loads_limit_occupancy(module: Operation, threads: int) -> bool:
     """Whether some loop needs more registers to have all its loads in flight than half of all threads can have.
+
+    Two CTAs of `threads` must still fit: while one is between its loops, the other loads.
 
     Of the registers of an SM, the part that can hold loads in flight is 1 - base / registers, of which each thread
     needs `base` otherwise: more registers per thread, up to those for all loads, mean more bytes in flight, at any
@@ -165,7 +173,8 @@ def loads_limit_occupancy(module: Operation) -> bool:
             return False
         if isinstance(op, CountedLoop):
             loops.append(op)
-    return any(registers_in_flight(loop) > HALF_OCCUPANCY for loop in loops)
+    most = REGISTERS // (2 * threads)
+    return any(HALF_OCCUPANCY < min(registers_in_flight(loop), MOST_OF_THREAD) <= most for loop in loops)
 
 
 def registers_in_flight(loop: CountedLoop) -> int:

@@ -106,17 +106,18 @@ def ttg_to_llvm(module: builtin.Module, target: TargetInfo, options: Any, debug:
         raise InternalError(f"a module has one kernel, this has {len(kernels)}")
     (kernel,) = kernels
     warps = num_warps(kernel) or options.num_warps
+    total_warps = max(warps, _number(module, "ttg.total-num-warps"))
     context = ModuleContext(
         target,
         options.enable_fp_fusion,
         num_warps=warps,
-        total_warps=max(warps, _number(module, "ttg.total-num-warps")),
+        total_warps=total_warps,
         registers=_number(module, "ttg.maxnreg") or getattr(options, "maxnreg", None),
         num_ctas=num_ctas(module),
         debug=debug,
         global_scratch=_number(module, "ttg.global_scratch_memory_size"),
         high_register_pressure=max_accumulators(module, warps) > HIGH_PRESSURE,
-        loads_limit_occupancy=loads_limit_occupancy(module),
+        loads_limit_occupancy=loads_limit_occupancy(module, 32 * total_warps),
         has_wgmma=any(op.name == "ttng.warp_group_dot" for op in module.walk()),
     )
     bodies = [_function(context, f, options, f is kernel) for f in functions]
