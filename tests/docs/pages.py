@@ -31,6 +31,7 @@ from typing import Any
 import tritium.dialects.all  # noqa: F401  (whatever a page names)
 from tritium.ir import OPS, PASSES, parse_module, verify
 from tritium.ir.passes import insertion
+from tritium.runtime import driver
 from tritium.support.settings import GROUPS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -219,6 +220,7 @@ def _state_of(folder: Path, module: types.ModuleType) -> Iterator[None]:
             cache.dir, cache.home_dir = None, str(folder / ".home")  # nothing that others have compiled
             yield
     finally:
+        driver.reset_active()
         os.chdir(before)
         sys.path[:] = paths
         PASSES._infos = passes
