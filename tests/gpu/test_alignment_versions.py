@@ -47,7 +47,7 @@ CASES = {  # M, N, K, the strides beyond N or K, the offsets of the matrices in 
 @pytest.mark.share(4)
 @pytest.mark.parametrize("special", [False, True], ids=["random", "special"])
 @pytest.mark.parametrize("case", list(CASES))
-def test_matmul_keeps_its_bits(case: str, special: bool, seed: int, tmp_path: Path) -> None:
+def test_matmul_keeps_its_bits(device: str, case: str, special: bool, seed: int, tmp_path: Path) -> None:
     m, n, k, beyond, offsets = CASES[case]
     rng = torch.Generator().manual_seed(seed)
     strides = [wide + more for wide, more in zip((k, n, n), beyond)]
@@ -65,12 +65,12 @@ def test_matmul_keeps_its_bits(case: str, special: bool, seed: int, tmp_path: Pa
     kernel = kernel_from(KERNEL, tmp_path)
     found = []
     for without in ("", "alignment-versions"):
-        c = memories[2].clone()
-        matrices = [memories[0], memories[1], c]
-        addresses = torch.tensor([x.data_ptr() + 2 * at for x, at in zip(matrices, offsets)])
-        extents = torch.tensor([m, n, k, *strides], dtype=torch.int32)
+        where = "cuda" if device == "cuda" else "cpu"  # the launch copies arrays there, but not what addresses name
+        matrices = [memory.clone().to(where) for memory in memories]
+        addresses = torch.tensor([x.data_ptr() + 2 * at for x, at in zip(matrices, offsets)], device=where)
+        extents = torch.tensor([m, n, k, *strides], dtype=torch.int32, device=where)
         kernel[(1,)](addresses, extents, *matrices, BM=16, BN=32, BK=32, num_warps=1, num_stages=2, without=without)
-        found.append(c)
+        found.append(matrices[2].cpu())
     assert torch.equal(*(bits(c) for c in found))
     if special:
         return
