@@ -165,7 +165,7 @@ def test_timing(capfd, monkeypatch):
     err = capfd.readouterr().err
     assert err.startswith("pass times of ttir:")
     assert "differences" in err
-    assert "sums: 2 functions seen" in err
+    assert "sums: functions seen: 2" in err
 
 
 def test_fuel_is_a_number_of_passes(monkeypatch):

@@ -85,9 +85,9 @@ class PipelineReport:
         return "\n".join(lines)
 
     def statistics(self) -> str:
-        """What passes counted, a line each."""
+        """What passes counted, a line each, such as `cse: operations merged: 1`."""
         return "\n".join(
-            f"{run.name}: {n} {what}" for top in self.runs for run in top.walk() for what, n in run.counts.items()
+            f"{run.name}: {what}: {n}" for top in self.runs for run in top.walk() for what, n in run.counts.items()
         )
 
 
