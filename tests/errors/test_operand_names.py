@@ -215,7 +215,14 @@ CASES = {
     "error_in_the_library": Case(
         "x = tl.arange(0, 64)\ny = tl.clamp(x.to(tl.float32), tl.zeros((32,), tl.float32), 1.0)",
         at="tl.clamp",
-        message="has shape",
+        message="`x.to(tl.float32)` has shape [64], `tl.zeros((32,), tl.float32)` has shape [32]",
+        fixes=("x.to(tl.float32)",),
+    ),
+    "parameters_of_clamp": Case(
+        "x, low = tl.zeros((64,), tl.float32), tl.zeros((32,), tl.float32)\ny = tl.clamp(x, low, 1.0)",
+        at="tl.clamp",
+        message="`x` has shape [64], `low` has shape [32]",
+        fixes=("tl.clamp(‹x›, low",),
     ),
 }
 

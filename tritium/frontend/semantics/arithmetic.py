@@ -208,6 +208,15 @@ def maximum(
     return _extremum(sem, "maximum", x, y, propagate_nan)
 
 
+def _parameters(sem: SemanticContext, first: str, a: Operand, second: str, b: Operand) -> tuple[tensor, tensor]:
+    """Both in one type and shape, named as parameters of the function where they do not fit."""
+    try:
+        return binary_operands(sem, a, b)
+    except OperandError as error:
+        error.rename({"lhs": first, "rhs": second})
+        raise
+
+
 def clamp(
     sem: SemanticContext,
     x: Operand,
@@ -216,9 +225,9 @@ def clamp(
     propagate_nan: tt.PropagateNan | constexpr = tt.PropagateNan.none,
 ) -> tensor:
     """min(max(x, low), high) per element."""
-    low, high = binary_operands(sem, to_tensor(sem, low), to_tensor(sem, high))
-    x, low = binary_operands(sem, x, low)
-    x, high = binary_operands(sem, x, high)
+    low, high = _parameters(sem, "min", to_tensor(sem, low), "max", to_tensor(sem, high))
+    x, low = _parameters(sem, "x", x, "min", low)
+    x, high = _parameters(sem, "x", x, "max", high)
     if low.type is not x.type:  # the maximum may have widened or broadcast x
         low = binary_operands(sem, low, x)[0]
     if x.dtype.is_int():

@@ -35,6 +35,14 @@ class OperandError(LanguageError):
         hint = self.suggestion
         return f"{self.summary}: {said}" if said else self.summary, None if hint is None else hint.format_map(names)
 
+    def rename(self, roles: Mapping[str, str]) -> None:
+        """Give operands other roles: those of the parameters of a function that is made of operators."""
+        self.operands = {roles.get(role, role): what for role, what in self.operands.items()}
+        if self.suggestion is not None:
+            self.suggestion = self.suggestion.format_map({old: f"{{{new}}}" for old, new in roles.items()})
+        self.at = roles.get(self.at, self.at) if self.at is not None else None
+        super().__init__(*self.worded({}))
+
 
 class IncompatibleTypes(OperandError):
     """Operands of incompatible types."""
