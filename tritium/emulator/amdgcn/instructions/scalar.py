@@ -15,6 +15,7 @@ from ..bits import bit_count, first_bit_high, first_bit_low, reverse, sign_run
 from ..operands import Builder
 from ..registry import Action, scalar, special
 from ..state import EXEC, State
+from .integer import add_co, addc_co, sub_co, subb_co
 
 U32, I32, U64, I64 = np.uint32, np.int32, np.uint64, np.int64
 
@@ -51,27 +52,10 @@ def cselect64(a: Array, b: Array, scc: Array) -> Array:
 # -- sums --------------------------------------------------------------------------------------------------------------
 
 
-@scalar("s_add_u32", "u32 scc = u32 u32")
-def add_u32(a: Array, b: Array) -> tuple[Array, Array]:
-    out = a + b
-    return out, out < a
-
-
-@scalar("s_sub_u32", "u32 scc = u32 u32")
-def sub_u32(a: Array, b: Array) -> tuple[Array, Array]:
-    return a - b, b > a
-
-
-@scalar("s_addc_u32", "u32 scc = u32 u32 scc")
-def addc(a: Array, b: Array, carry: Array) -> tuple[Array, Array]:
-    total = a.astype(U64) + b + carry
-    return total.astype(U32), total >> U64(32) != 0
-
-
-@scalar("s_subb_u32", "u32 scc = u32 u32 scc")
-def subb(a: Array, b: Array, borrow: Array) -> tuple[Array, Array]:
-    taken = b.astype(U64) + borrow
-    return (a.astype(U64) - taken).astype(U32), taken > a
+scalar("s_add_u32", "u32 scc = u32 u32")(add_co)
+scalar("s_sub_u32", "u32 scc = u32 u32")(sub_co)
+scalar("s_addc_u32", "u32 scc = u32 u32 scc")(addc_co)
+scalar("s_subb_u32", "u32 scc = u32 u32 scc")(subb_co)
 
 
 @scalar("s_add_i32", "i32 scc = i32 i32")
