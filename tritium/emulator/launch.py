@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import struct
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from . import instructions  # registers them
 from .arguments import encode, triple
 from .errors import LaunchError
 from .global_races import GlobalRaces
+from .kept_machines import KeptMachines
 from .machine import Machine
 from .memory import Memory
 from .parser import parse
@@ -28,9 +28,6 @@ __all__ = ["launch"]
 BATCH_THREADS = 8192
 #: Registers, shared and local memory of a batch stay below this many bytes.
 BATCH_BYTES = 512 << 20
-#: Machines kept for further launches of the same kernel and shape: so many, and together so many bytes.
-KEPT_MACHINES = 8
-KEPT_BYTES = 256 << 20
 BLOCK_LIMIT = 1024
 SHARED_LIMIT = 1 << 20
 
@@ -42,7 +39,7 @@ def program_of(ptx: str, name: str | None) -> Program:
     return build(parse(ptx), name)
 
 
-_machines: OrderedDict[tuple[Any, ...], Machine] = OrderedDict()
+_machines: KeptMachines[Machine] = KeptMachines()
 
 
 def launch(
@@ -138,18 +135,8 @@ def machine_for(
     *checks: bool,
 ) -> Machine:
     """A machine of this shape: a new one, or one that an earlier launch has used."""
-    key = (id(program), block, ctas, shared_bytes, cluster, checks)
-    machine = _machines.pop(key, None)
-    if machine is None or machine.program is not program:
-        machine = Machine(program, block, ctas, shared_bytes, cluster, *checks)
-    _machines[key] = machine
-    while len(_machines) > KEPT_MACHINES or (len(_machines) > 1 and kept_bytes() > KEPT_BYTES):
-        _machines.popitem(last=False)
-    return machine
-
-
-def kept_bytes() -> int:
-    return sum(machine.footprint for machine in _machines.values())
+    shape = (block, ctas, shared_bytes, cluster, checks)
+    return _machines.get(program, shape, lambda: Machine(program, block, ctas, shared_bytes, cluster, *checks))
 
 
 def block_of(program: Program, block: int | Sequence[int] | None) -> tuple[int, int, int]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from ..arguments import encode, triple
 from ..errors import LaunchError
+from ..kept_machines import KeptMachines
 from ..memory import Memory, Store
 from ..report import Report
 from ..types import Array
@@ -25,14 +25,11 @@ __all__ = ["launch"]
 BATCH_LANES = 16384
 #: Registers, LDS and scratch memory of a batch stay below this many bytes.
 BATCH_BYTES = 256 << 20
-#: Machines kept for further launches of the same kernel and shape: so many, and together so many bytes.
-KEPT_MACHINES = 8
-KEPT_BYTES = 256 << 20
 #: The LDS of a workgroup (MI300 ISA, section 11.1; RDNA3 ISA, section 12.1).
 LDS_LIMIT = 64 << 10
 BLOCK_LIMIT = 1024
 
-_machines: OrderedDict[tuple[object, ...], Machine] = OrderedDict()
+_machines: KeptMachines[Machine] = KeptMachines()
 
 
 def launch(
@@ -116,18 +113,11 @@ def batches(program: Program, block: tuple[int, int, int], lds: int, groups: int
 
 def machine_for(program: Program, block: tuple[int, int, int], groups: int, lds: int, races: bool) -> Machine:
     """A machine of this shape: a new one, or one that an earlier launch has used."""
-    key = (id(program), block, groups, lds, races)
-    machine = _machines.pop(key, None)
-    if machine is None or machine.program is not program:
-        machine = Machine(program, Shape(program.name, block, groups, program.lanes), lds, races)
-    _machines[key] = machine
-    while len(_machines) > KEPT_MACHINES or (len(_machines) > 1 and kept_bytes() > KEPT_BYTES):
-        _machines.popitem(last=False)
-    return machine
 
+    def new() -> Machine:
+        return Machine(program, Shape(program.name, block, groups, program.lanes), lds, races)
 
-def kept_bytes() -> int:
-    return sum(machine.footprint for machine in _machines.values())
+    return _machines.get(program, (block, groups, lds, races), new)
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------
