@@ -141,7 +141,7 @@ def test_a_buffer_in_another_layout_is_refused_at_the_load():
     [
         (None, "must be an NVMMASharedLayout"),
         (gl.NVMMASharedLayout(128, 32), "does not fit a block"),
-        (gl.NVMMASharedLayout(128, 16, rank=3), "does not fit a block"),
+        (gl.NVMMASharedLayout(128, 16, rank=3), "layout rank must match block shape rank"),
     ],
 )
 def test_descriptors_whose_layout_does_not_fit_are_refused(layout, message):

@@ -140,7 +140,7 @@ class Blocked(Distributed, name="ttg.blocked", alias="blocked"):
             if not all(map(power_of_two, values)):
                 return f"{name} is {list(values)}, it must hold powers of two"
         if not is_permutation_of_dims(self.order):
-            return f"order {list(self.order)} is no permutation of the {rank} dimensions"
+            return f"order must be a permutation of 0..(rank-1), but was {list(self.order)}"
         return check_cga(self.CGALayout, rank)
 
 

@@ -19,7 +19,9 @@ __all__ = ["add_triton_names", "find_alias"]
 
 _lookup = LazyModule(".lookup", __package__)
 #: the top-level packages and modules that correspond to modules of Triton's
-_TRITONS = frozenset(("_C", "backends", "compiler", "dropin", "frontend", "knobs", "language", "profiler", "runtime"))
+_TRITONS = frozenset(
+    ("_C", "backends", "compiler", "dropin", "experimental", "frontend", "knobs", "language", "profiler", "runtime")
+)
 _TRITONS |= {"support", "testing", "tools"}
 
 

@@ -31,6 +31,18 @@ PLACES = {
     "triton.compiler.compiler": "tritium.compiler",
     "triton.compiler.errors": "tritium.frontend.errors",
     "triton.errors": "tritium.support.errors",
+    **{f"triton.experimental.gluon.{name}": "tritium.experimental.gluon" for name in ("_compiler", "_runtime")},
+    **{
+        f"triton.experimental.gluon.language.{name}": "tritium.experimental.gluon.language"
+        for name in ("_core", "_layouts", "_math", "_semantic", "_standard")
+    },
+    "triton.experimental.gluon.amd.gfx1250": "tritium.experimental.gluon.amd.cdna5",
+    "triton.experimental.gluon.language.amd._layouts": "tritium.experimental.gluon.language.amd",
+    "triton.experimental.gluon.language.amd._ops": "tritium.experimental.gluon.language.amd.cdna5",
+    "triton.experimental.gluon.language.amd.cdna5._layouts": "tritium.experimental.gluon.language.amd.cdna5",
+    "triton.experimental.gluon.language.amd.gfx1250": "tritium.experimental.gluon.language.amd.cdna5",
+    "triton.experimental.gluon.language.amd.slice": "tritium.experimental.gluon.language.amd",
+    "triton.experimental.gluon.language.amd.warp_pipeline": "tritium.experimental.gluon.language.amd",
     "triton.language.extra.cuda.gdc": "tritium.language.extra.cuda",
     "triton.language.extra.cuda.utils": "tritium.language.extra.cuda",
     "triton.language.extra.hip.utils": "tritium.language.extra.hip",
@@ -187,6 +199,26 @@ ADDED: dict[str, dict[str, str]] = {
     },
     "triton.compiler.errors": _TRITON_ERROR,
     "triton.errors": _TRITON_ERROR,
+    **{
+        f"triton.experimental.gluon.language.{name}": {
+            "_unwrap_if_constexpr": "tritium.language.core:_unwrap_if_constexpr",
+            "builtin": "tritium.language.core:builtin",
+            "constexpr_type": "tritium.language.core:constexpr_type",
+        }
+        for name in (
+            "_core",
+            "_layouts",
+            "nvidia.ampere",
+            "nvidia.hopper",
+            "nvidia.blackwell",
+            "amd.cdna3",
+            "amd.cdna4",
+        )
+    },
+    "triton.experimental.gluon.language._semantic": {
+        "GluonSemantic": "tritium.frontend.gluon.semantic:GluonSemantic",
+        "TritonSemantic": "tritium.frontend.semantics:Semantic",
+    },
     "triton.knobs": {
         **_from("tritium.dropin.utils", "FP_FUSION_DEFAULT_WARNING warn_once"),
         **_from("tritium._C.libtriton", "getenv getenv_bool"),

@@ -66,8 +66,9 @@ class constexpr_type(BaseType):
         return (BaseType.make_constexpr(value) if isinstance(value, (bool, int, float, str)) else value), at
 
     def mangle(self) -> str:
-        """`c` and the value."""
-        return f"c{self.value!r}"
+        """`c` and the value, by its own name for symbols where it has one."""
+        own = getattr(self.value, "mangle", None)
+        return f"c{own() if callable(own) else repr(self.value)}"
 
     def __eq__(self, other: object) -> bool:
         return (

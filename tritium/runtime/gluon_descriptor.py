@@ -40,7 +40,12 @@ class TensorDescriptor(PlainDescriptor):
             raise DescriptorError(f"the layout of a TensorDescriptor must be an NVMMASharedLayout, not {layout!r}")
         info = describe(self.base)
         size = 1 if info is None else element_bytes(info.element)
-        if layout.rank != len(self.block_shape) or layout.element_bitwidth != 8 * size:
+        if layout.rank != len(self.block_shape):
+            raise DescriptorError(
+                f"layout rank must match block shape rank: {layout} has {layout.rank} dimensions, the block"
+                f" {list(self.block_shape)} has {len(self.block_shape)}"
+            )
+        if layout.element_bitwidth != 8 * size:
             raise DescriptorError(
                 f"{layout} does not fit a block of {list(self.block_shape)} with elements of {8 * size} bits"
             )

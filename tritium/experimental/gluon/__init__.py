@@ -13,6 +13,15 @@ def copy(x, y, n, BLOCK: gl.constexpr):
 from ...frontend.aggregates import aggregate
 from ...frontend.callee import constexpr_function, must_use_result
 from ...runtime.gluon_jit import GluonASTSource, GluonJITFunction, jit
-from . import nvidia
+from . import amd, nvidia
 
-__all__ = ["GluonASTSource", "GluonJITFunction", "aggregate", "constexpr_function", "jit", "must_use_result", "nvidia"]
+__all__ = [
+    "GluonASTSource",
+    "GluonJITFunction",
+    "aggregate",
+    "amd",
+    "constexpr_function",
+    "jit",
+    "must_use_result",
+    "nvidia",
+]

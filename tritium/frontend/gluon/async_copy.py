@@ -8,8 +8,10 @@ from ...dialects import ttg, ttng
 from ..constexpr import unwrap
 from ..errors import LanguageError
 from ..language.builtin import builtin, flag, static_int
-from ..semantics.memory import CACHE_LOAD, cache_policy
+from ..semantics.memory import CACHE_LOAD
+from ..semantics.memory import cache_policy as policy_attribute
 from ..tensor import tensor
+from .cache_policy import hints_of
 from .mbarrier import barrier_of
 from .shared_memory import shared_memory_descriptor
 
@@ -27,6 +29,7 @@ def async_load(
     cache_modifier: object = None,
     eviction_policy: object = None,
     volatile: object = False,
+    cache_policy: object = None,
     _semantic: Semantics = None,
 ) -> None:
     """Copy the elements at `pointer` to the buffer, where `mask`; elements elsewhere are zero."""
@@ -44,7 +47,7 @@ def async_load(
         raise LanguageError(
             f"TypeError: the pointers are to {at.dtype.element_ty}, the buffer has elements of {smem.dtype}"
         )
-    policy = cache_policy(CACHE_LOAD, unwrap(cache_modifier) or "", unwrap(eviction_policy) or "")
+    policy = policy_attribute(CACHE_LOAD, *hints_of(cache_policy, cache_modifier, eviction_policy))
     handle = None if where is None else where.handle
     _semantic.builder.insert(ttg.AsyncCopyGlobalToLocal(at.handle, smem.handle, handle, None, policy, flag(volatile)))
 

@@ -53,7 +53,8 @@ __all__ = [
 Bases = list[list[int]]
 
 
-def _tuples(bases: Bases | None) -> tuple[tuple[int, ...], ...]:
+def as_tuples(bases: Bases | None) -> tuple[tuple[int, ...], ...]:
+    """Bases as attributes of the IR have them."""
     return tuple(map(tuple, bases or ()))
 
 
@@ -133,7 +134,7 @@ class BlockedLayout(DistributedLayout):
 
     def _attribute(self) -> ttg.Layout:
         sizes, threads, warps, order = self.size_per_thread, self.threads_per_warp, self.warps_per_cta, self.order
-        return ttg.Blocked(tuple(sizes), tuple(threads), tuple(warps), tuple(order), _tuples(self.cga_layout))
+        return ttg.Blocked(tuple(sizes), tuple(threads), tuple(warps), tuple(order), as_tuples(self.cga_layout))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +191,7 @@ class DistributedLinearLayout(DistributedLayout):
         return f"DLL{self.reg_bases}_{self.lane_bases}_{self.warp_bases}_{self.block_bases}_{self.shape}DLL"
 
     def _attribute(self) -> ttg.Layout:
-        parts = [_tuples(b) for b in (self.reg_bases, self.lane_bases, self.warp_bases, self.block_bases)]
+        parts = [as_tuples(b) for b in (self.reg_bases, self.lane_bases, self.warp_bases, self.block_bases)]
         try:
             return ttg.Linear(*parts)
         except ValueError:
@@ -254,7 +255,7 @@ class NVMMADistributedLayout(DistributedLayout):
             versionMajor=self.version[0],
             versionMinor=self.version[1],
             warpsPerCTA=tuple(self.warps_per_cta),
-            CGALayout=_tuples(self.cga_layout),
+            CGALayout=as_tuples(self.cga_layout),
             instrShape=tuple(self.instr_shape),
         )
 
@@ -327,7 +328,7 @@ class NVMMASharedLayout(SharedLayout):
             elementBitWidth=self.element_bitwidth,
             fp4Padded=self.fp4_padded,
             rank=self.rank,
-            CGALayout=_tuples(self.cga_layout),
+            CGALayout=as_tuples(self.cga_layout),
         )
 
 
@@ -347,7 +348,7 @@ class SwizzledSharedLayout(SharedLayout):
         return f"SSS_{joined(parts)}_{joined(self.order)}_{joined_bases(self.cga_layout)}_SSS"
 
     def _attribute(self) -> ttg.Layout:
-        bases = _tuples(self.cga_layout)
+        bases = as_tuples(self.cga_layout)
         return memory.SwizzledShared(self.vec, self.per_phase, self.max_phase, tuple(self.order), bases)
 
 
@@ -387,7 +388,9 @@ class PaddedSharedLayout(SharedLayout):
 
     def _attribute(self) -> ttg.Layout:
         intervals, paddings = zip(*self.interval_padding_pairs)
-        bases = _tuples(self.offset_bases), _tuples(self.cga_layout)
+        per_cta = shape_per_cta(self.shape, self.cga_layout)
+        blocks = [[i * n for i, n in zip(basis, per_cta)] for basis in self.cga_layout]
+        bases = as_tuples(self.offset_bases), as_tuples(blocks)
         return memory.PaddedShared(tuple(intervals), tuple(paddings), *bases, tuple(self.shape))
 
 
@@ -408,7 +411,8 @@ class SharedLinearLayout(SharedLayout):
     @property
     def shape(self) -> list[int]:
         """The shape of the tensor."""
-        return list(self.attribute().shape)
+        bases = [*self.offset_bases, *self.block_bases]
+        return [1 << max(basis[d] for basis in bases).bit_length() for d in range(self.rank)]
 
     @property
     def rank(self) -> int:
@@ -420,24 +424,25 @@ class SharedLinearLayout(SharedLayout):
         return f"SharedLinear_{self.offset_bases}_{self.block_bases}_{self.alignment}_SharedLinear"
 
     def _attribute(self) -> ttg.Layout:
-        return memory.SharedLinear(_tuples(self.offset_bases), _tuples(self.block_bases), self.alignment)
+        return memory.SharedLinear(as_tuples(self.offset_bases), as_tuples(self.block_bases), self.alignment)
 
 
 # -- from the IR --------------------------------------------------------------------------------------------------
 
 
-def _lists(bases: Sequence[Sequence[int]]) -> Bases:
+def as_lists(bases: Sequence[Sequence[int]]) -> Bases:
+    """Bases as layouts of kernels have them."""
     return [list(b) for b in bases]
 
 
 def _linear(a: Any, shape: Sequence[int]) -> LayoutValue:
-    registers, lanes, warps, blocks = map(_lists, (a.register, a.lane, a.warp, a.block))
+    registers, lanes, warps, blocks = map(as_lists, (a.register, a.lane, a.warp, a.block))
     return DistributedLinearLayout(registers, lanes, warps, blocks, list(shape))
 
 
 def _blocked(a: Any, shape: Sequence[int]) -> LayoutValue:
     sizes, threads, warps, order = map(list, (a.sizePerThread, a.threadsPerWarp, a.warpsPerCTA, a.order))
-    return BlockedLayout(sizes, threads, warps, order, _lists(a.CGALayout))
+    return BlockedLayout(sizes, threads, warps, order, as_lists(a.CGALayout))
 
 
 def _slice(a: Any, shape: Sequence[int]) -> LayoutValue:
@@ -446,20 +451,26 @@ def _slice(a: Any, shape: Sequence[int]) -> LayoutValue:
 
 def _mma(a: Any, shape: Sequence[int]) -> LayoutValue:
     version = [a.versionMajor, a.versionMinor]
-    return NVMMADistributedLayout(version, list(a.warpsPerCTA), list(a.instrShape), _lists(a.CGALayout))
+    return NVMMADistributedLayout(version, list(a.warpsPerCTA), list(a.instrShape), as_lists(a.CGALayout))
 
 
 def _nvmma(a: Any, shape: Sequence[int]) -> LayoutValue:
     fields = (a.swizzlingByteWidth, a.elementBitWidth, a.rank, a.transposed, a.fp4Padded)
-    return NVMMASharedLayout(*fields, _lists(a.CGALayout))
+    return NVMMASharedLayout(*fields, as_lists(a.CGALayout))
+
+
+def _part(a: Any) -> list[int]:
+    """The shape of the part of a padded buffer that one CTA holds."""
+    return [max([1, *(2 * basis[d] for basis in a.offset)]) for d in range(len(a.shape))]
 
 
 def _padded(a: Any, shape: Sequence[int]) -> LayoutValue:
     pairs = [list(pair) for pair in zip(a.intervals, a.paddings)]
-    return PaddedSharedLayout(pairs, _lists(a.offset), _lists(a.block), list(a.shape))
+    bases = [[b // max(n, 1) for b, n in zip(basis, _part(a))] for basis in a.block]
+    return PaddedSharedLayout(pairs, as_lists(a.offset), bases, list(a.shape))
 
 
-_FROM: dict[type[Attribute], Callable[[Any, Sequence[int]], LayoutValue]] = {
+LAYOUT_OF: dict[type[Attribute], Callable[[Any, Sequence[int]], LayoutValue]] = {
     gluon.AutoEncoding: lambda a, shape: AutoLayout(),
     gluon.CoalescedEncoding: lambda a, shape: CoalescedLayout(),
     ttg.Blocked: _blocked,
@@ -470,10 +481,10 @@ _FROM: dict[type[Attribute], Callable[[Any, Sequence[int]], LayoutValue]] = {
     ttg.NvidiaMma: _mma,
     memory.NvmmaShared: _nvmma,
     memory.SwizzledShared: lambda a, shape: SwizzledSharedLayout(
-        a.vec, a.perPhase, a.maxPhase, list(a.order), _lists(a.CGALayout)
+        a.vec, a.perPhase, a.maxPhase, list(a.order), as_lists(a.CGALayout)
     ),
     memory.PaddedShared: _padded,
-    memory.SharedLinear: lambda a, shape: SharedLinearLayout(_lists(a.offset), _lists(a.block), a.alignment),
+    memory.SharedLinear: lambda a, shape: SharedLinearLayout(as_lists(a.offset), as_lists(a.block), a.alignment),
 }
 
 
@@ -484,14 +495,16 @@ def linear_form(layout: LayoutValue, shape: Sequence[int]) -> LayoutValue:
     except ValueError as error:
         raise LanguageError(f"ValueError: {layout} for the shape {list(shape)}: {error}") from None
     if "offset" in bases:
-        return SharedLinearLayout(_lists(bases["offset"]), _lists(bases.get("block", ())), layout.attribute().alignment)
-    registers, lanes, warps, blocks = (_lists(bases.get(name, ())) for name in ("register", "lane", "warp", "block"))
+        return SharedLinearLayout(
+            as_lists(bases["offset"]), as_lists(bases.get("block", ())), layout.attribute().alignment
+        )
+    registers, lanes, warps, blocks = (as_lists(bases.get(name, ())) for name in ("register", "lane", "warp", "block"))
     return DistributedLinearLayout(registers, lanes, warps, blocks, list(shape))
 
 
 def layout_of(attribute: Attribute, shape: Sequence[int]) -> Any:
     """The layout of an attribute of the IR, for a tensor or buffer of `shape`."""
-    make = _FROM.get(type(attribute))
+    make = LAYOUT_OF.get(type(attribute))
     if make is None:
         raise LanguageError(f"ValueError: {attribute} is no layout that Gluon can name")
     return make(attribute, shape)

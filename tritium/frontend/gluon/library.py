@@ -9,14 +9,18 @@ from ..constexpr import constexpr, unwrap
 from ..errors import LanguageError
 from ..language.builtin import builtin, check_dtype, flag, shape_of
 from ..tensor import tensor
+from .bank_conflicts import count_bank_conflicts
+from .cache_policy import hints_of
 from .layout_base import LayoutValue, plain
 from .layouts import AutoLayout, CoalescedLayout, DistributedLinearLayout, SharedLinearLayout, linear_form
 from .semantic import checked
 from .shared_memory import shared_memory_descriptor
+from .types import distributed_type, shared_memory_descriptor_type
 
 __all__ = [
     "allocate_shared_memory",
     "arange",
+    "bank_conflicts",
     "barrier",
     "cluster_barrier",
     "convert_layout",
@@ -123,6 +127,24 @@ def to_linear_layout(layout: object, shape: object, _semantic: Semantics = None)
     return constexpr(linear_form(layout, shape_of([shape])))
 
 
+@builtin
+def bank_conflicts(distr_ty: object, shared_ty: object, _semantic: Semantics = None) -> constexpr:
+    """The conflicts of each 128 bytes of `ld.shared` or `st.shared` between a tensor's type and a buffer's type."""
+    registers, shared = unwrap(distr_ty), unwrap(shared_ty)
+    if not isinstance(registers, distributed_type) or not isinstance(shared, shared_memory_descriptor_type):
+        raise LanguageError(
+            f"TypeError: bank_conflicts takes a distributed_type and a shared_memory_descriptor_type, got {registers!r}"
+            f" and {shared!r}"
+        )
+    if list(registers.shape) != shared.shape or registers.scalar.primitive_bitwidth != _bits(shared):
+        raise LanguageError(f"ValueError: bank_conflicts: {registers} and {shared} differ in shape or size of elements")
+    return constexpr(count_bank_conflicts(registers.layout, shared.layout, shared.shape, _bits(shared)))
+
+
+def _bits(ty: shared_memory_descriptor_type) -> int:
+    return ty.element_ty.primitive_bitwidth
+
+
 # -- memory -------------------------------------------------------------------------------------------------------
 
 
@@ -134,12 +156,13 @@ def load(
     *,
     cache_modifier: object = None,
     eviction_policy: object = None,
+    cache_policy: object = None,
     volatile: object = False,
     _semantic: Semantics = None,
 ) -> tensor:
     """The elements at `pointer`; `other` (or undefined) where `mask` is false."""
     mask, other = unwrap(mask), unwrap(other)
-    hints = unwrap(cache_modifier) or "", unwrap(eviction_policy) or ""
+    hints = hints_of(cache_policy, cache_modifier, eviction_policy)
     return _semantic.load(pointer, mask, other, (), "", *hints, flag(volatile))
 
 
@@ -151,10 +174,11 @@ def store(
     *,
     cache_modifier: object = None,
     eviction_policy: object = None,
+    cache_policy: object = None,
     _semantic: Semantics = None,
 ) -> None:
     """Store `value` where `mask` holds."""
-    hints = unwrap(cache_modifier) or "", unwrap(eviction_policy) or ""
+    hints = hints_of(cache_policy, cache_modifier, eviction_policy)
     _semantic.store(pointer, value, unwrap(mask), (), *hints)
 
 

@@ -17,7 +17,17 @@ from .layout_base import plain
 from .layouts import SwizzledSharedLayout
 from .shared_memory import shared_memory_descriptor
 
-__all__ = ["MBarrierLayout", "allocate_mbarrier", "arrive", "expect", "init", "invalidate", "wait"]
+__all__ = [
+    "MBarrierLayout",
+    "allocate_mbarrier",
+    "async_store",
+    "arrive",
+    "arrive_multicast",
+    "expect",
+    "init",
+    "invalidate",
+    "wait",
+]
 
 Semantics: TypeAlias = Any
 """The `GluonSemantic` that the visitor passes; None in a call from Python."""
@@ -69,6 +79,20 @@ def allocate_mbarrier(
 
 
 @builtin
+def async_store(dst: object, src: object, mbarrier: object, _semantic: Semantics = None) -> None:
+    """Store `src` to the buffer `dst`, also into other CTAs of the cluster; its bytes count at `mbarrier`."""
+    if not isinstance(dst, shared_memory_descriptor) or not isinstance(src, tensor):
+        raise LanguageError(
+            f"TypeError: async_store takes a buffer and a tensor, got {getattr(dst, 'type', dst)} and"
+            f" {getattr(src, 'type', src)}"
+        )
+    if list(src.type.shape) != dst.shape or src.dtype is not dst.dtype:
+        raise LanguageError(f"ValueError: async_store: the buffer is {dst.type}, the tensor {src.type}")
+    barrier = barrier_of(mbarrier, "async_store").handle
+    _semantic.builder.insert(ttng.AsyncSharedStore(src.handle, dst.handle, barrier))
+
+
+@builtin
 def init(mbarrier: object, count: object, _semantic: Semantics = None) -> None:
     """Begin the first phase, which completes after `count` arrivals."""
     _semantic.builder.insert(ttng.InitBarrier(barrier_of(mbarrier, "init").handle, static_int(count, "count")))
@@ -110,6 +134,40 @@ def arrive(
     where = condition(_semantic, pred)
     barrier = barrier_of(mbarrier, "arrive").handle
     _semantic.builder.insert(ttng.ArriveBarrier(barrier, where, static_int(count, "count"), _mask(from_cta)))
+
+
+@builtin
+def arrive_multicast(
+    mbarrier: object,
+    *,
+    count: object = 1,
+    pred: object = True,
+    from_cta: object = None,
+    multicast_cta: object = None,
+    _semantic: Semantics = None,
+) -> None:
+    """Arrive `count` times, where `pred`, of Rubin GPUs.
+
+    `multicast_cta` is a mask of bits of a CTA's number: all CTAs that differ only in these arrive at each other's.
+    """
+    where = condition(_semantic, pred)
+    barrier = barrier_of(mbarrier, "arrive").handle
+    mask = _multicast(unwrap(multicast_cta), _semantic.num_ctas())
+    op = ttng.ArriveBarrier(barrier, where, static_int(count, "count"), _mask(from_cta), mask)
+    _semantic.builder.insert(op)
+
+
+def _multicast(mask: object, ctas: int) -> int:
+    """The mask of a multicast arrival, 0 for none. Raises LanguageError for bits that no CTA's number has."""
+    if mask is None:
+        return 0
+    if not isinstance(mask, int) or isinstance(mask, bool):
+        raise LanguageError(f"TypeError: multicast_cta must be an int, got {mask!r}")
+    if mask <= 0:
+        raise LanguageError(f"ValueError: multicast_cta must be positive, got {mask}")
+    if mask > ctas - 1:
+        raise LanguageError(f"ValueError: multicast_cta must be <= num_ctas - 1, got {mask} with {ctas} CTAs")
+    return mask
 
 
 @builtin

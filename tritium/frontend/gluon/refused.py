@@ -8,8 +8,10 @@ from ..errors import LanguageError
 from ..language.builtin import builtin
 from .layout_base import LayoutValue
 
-__all__ = ["BLACKWELL", "refused_class", "refused_functions"]
+__all__ = ["AMD", "BLACKWELL", "refused_class", "refused_functions"]
 
+AMD = "is an instruction of AMD GPUs, for which Gluon is not compiled yet"
+"""The reason for instructions of AMD GPUs."""
 BLACKWELL = "needs tensor memory, which Blackwell GPUs have: they are not supported yet"
 """The reason for instructions of Blackwell GPUs."""
 

@@ -3,6 +3,7 @@
 Functions of the Triton language that need no layout are the same; the others take one.
 """
 
+from ....frontend.gluon.cache_policy import CachePolicy
 from ....frontend.gluon.layouts import (
     AutoLayout,
     BlockedLayout,
@@ -23,6 +24,7 @@ from ....frontend.gluon.partitions import warp_specialize
 from ....frontend.gluon.refused import refused_functions
 from ....frontend.gluon.shared_memory import shared_memory_descriptor
 from ....frontend.gluon.types import distributed_type, shared_memory_descriptor_type
+from ....frontend.language.library_support import base_value
 from ....frontend.scalar_types import BaseType as base_type
 from ....language import (
     abs,
@@ -122,6 +124,6 @@ from ....language import (
     where,
     xor_sum,
 )
-from . import amd, nvidia
+from . import amd, extra, fpsan, nvidia
 
-globals().update(refused_functions("bank_conflicts inline_asm", "is not supported yet in Gluon"))
+globals().update(refused_functions("inline_asm", "is not supported yet in Gluon: inline_asm_elementwise is"))

@@ -1,21 +1,25 @@
 """Since Hopper: `wgmma`, proxies, clusters."""
 
+from ......frontend.gluon.cache_policy import FractionalEvictionPolicy
+from ......frontend.gluon.cache_policy import NvidiaCachePolicy as CachePolicy
+from ......frontend.gluon.mbarrier import async_store
 from ......frontend.gluon.mma import (
     fence_async_shared,
     mma_v2,
     warpgroup_mma,
     warpgroup_mma_accumulator,
+    warpgroup_mma_accumulator_type,
     warpgroup_mma_init,
     warpgroup_mma_wait,
 )
-from ......frontend.gluon.refused import refused_functions
 from ..ampere import async_copy
 from . import cluster, mbarrier, tma
 
-globals().update(refused_functions("async_store", "is not supported yet: stores to other CTAs by mbarrier"))
-
 __all__ = [
+    "CachePolicy",
+    "FractionalEvictionPolicy",
     "async_copy",
+    "async_store",
     "cluster",
     "fence_async_shared",
     "mbarrier",
@@ -23,6 +27,7 @@ __all__ = [
     "tma",
     "warpgroup_mma",
     "warpgroup_mma_accumulator",
+    "warpgroup_mma_accumulator_type",
     "warpgroup_mma_init",
     "warpgroup_mma_wait",
 ]

@@ -16,10 +16,10 @@ from ......frontend.gluon.tma import (
 )
 
 async_copy_global_to_shared, async_copy_shared_to_global = async_load, async_store  # names before Triton 3.9
-globals().update(refused_functions("async_load_im2col", "is not supported yet: TMA loads are tiled"))
+_WHY = "is not supported yet: TMA loads are tiled"
+globals().update(refused_functions("async_copy_global_to_shared_im2col async_load_im2col", _WHY))
 tensor_descriptor_im2col, tensor_descriptor_im2col_type = (
-    refused_class(_name, "is not supported yet: TMA loads are tiled")
-    for _name in ("tensor_descriptor_im2col", "tensor_descriptor_im2col_type")
+    refused_class(_name, _WHY) for _name in ("tensor_descriptor_im2col", "tensor_descriptor_im2col_type")
 )
 
 __all__ = [

@@ -1,0 +1,17 @@
+"""Instructions of CDNA4 GPUs: refused where a kernel uses them."""
+
+from ......frontend.gluon.amd_layouts import AMDMFMALayout
+from ......frontend.gluon.refused import AMD, refused_functions
+from . import async_copy
+
+globals().update(
+    refused_functions(
+        "buffer_atomic_add buffer_atomic_and buffer_atomic_max buffer_atomic_min buffer_atomic_or "
+        "buffer_atomic_xchg buffer_atomic_xor buffer_load buffer_store "
+        "compute_efficient_padded_shared_layout get_mfma_scale_layout "
+        "get_scaled_upcast_fp4_scale_layout load_shared_fp4_repacked mfma mfma_scaled "
+        "scaled_downcast scaled_upcast",
+        AMD,
+    )
+)
+__all__ = ["AMDMFMALayout", "async_copy"]
