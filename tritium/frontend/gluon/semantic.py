@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...dialects import gluon, tt, ttg
+from ...dialects import arith, gluon, tt, ttg
 from ...dialects.ttg_inference import of_pairs
-from ...dialects.ttg_layouts import Distributed
+from ...dialects.ttg_layouts import Distributed, Slice
 from ...dialects.ttg_maps import linear_layout_of
-from ...ir import Operation, TensorType
+from ...ir import Attribute, DenseElementsAttr, Operation, TensorType
 from ...support.lazy import LazyMethod
 from ...transforms.layout_flow import forward
 from ..constexpr import unwrap
@@ -81,7 +81,7 @@ class GluonSemantic(Semantic):
         if encoding is None or isinstance(encoding, (gluon.AutoEncoding, gluon.CoalescedEncoding)):
             layout: object = _AUTO if encoding is None else layout_of(encoding, ty.shape)
             return distributed_type(ty.scalar, ty.shape, layout)
-        result = forward(op, follows, encoding)
+        result = _half(op, encoding) or forward(op, follows, encoding)
         if result is None:
             assert isinstance(operand, TensorType)
             source = layout_of(encoding, operand.shape)
@@ -102,6 +102,10 @@ class GluonSemantic(Semantic):
         if not len(shape):
             return x
         ty = distributed_type(x.dtype, shape, layout_argument(layout))
+        constant = x.handle.defining_op
+        if isinstance(constant, arith.Constant):
+            value = DenseElementsAttr((constant.value.value,), ty.ir)
+            return self.emit(arith.Constant(value, result=ty.ir), ty)
         return self.emit(tt.Splat(x.handle, result=ty.ir), ty)
 
     def full(self, shape: Sequence[int], value: Operand, ty: dtype, layout: object = None) -> tensor:  # type: ignore[override]
@@ -165,7 +169,8 @@ class GluonSemantic(Semantic):
         if isinstance(like, distributed_type):
             if not x.type.is_block():
                 return self.splat(x, like.shape, like.layout)
-            if isinstance(x.type, distributed_type) and isinstance(x.type.layout, AutoLayout):
+            open_layout = isinstance(x.type, distributed_type) and isinstance(x.type.layout, AutoLayout)
+            if open_layout and not isinstance(like.layout, AutoLayout):
                 x = self.set_auto_layout(x, like.layout)
         return self.broadcast_to(x, like.shape, roles)
 
@@ -205,7 +210,7 @@ class GluonSemantic(Semantic):
         x = checked(x, "convert_layout")
         ty: distributed_type = x.type
         target = ty.with_layout(layout_argument(layout))
-        if assert_trivial and linear_layout_of(ty.ir) is not linear_layout_of(target.ir):
+        if assert_trivial and not _moves_nothing(ty, target):
             raise type_error(
                 f"layout conversion from {ty.layout} to {target.layout} is not trivial.",
                 "elements would move between threads",
@@ -304,6 +309,20 @@ def checked(x: object, name: str) -> tensor:
         kind = x.type if isinstance(x, tensor) else repr(unwrap(x))
         raise type_error(f"{name} takes a tensor with a layout, got {kind}")
     return x
+
+
+def _half(op: Operation, encoding: Attribute) -> Slice | None:
+    """The layout of the halves of a split: a slice of its operand's, whose join is in the operand's layout again.
+
+    Passes choose among names of equal layouts; a kernel that combines a half with others must find this one.
+    """
+    return Slice(len(op.src.type.shape) - 1, encoding) if isinstance(op, tt.Split) else None
+
+
+def _moves_nothing(source: distributed_type, target: distributed_type) -> bool:
+    """Whether both layouts are chosen and one map."""
+    chosen = source.layout.is_chosen and target.layout.is_chosen
+    return source.layout == target.layout or (chosen and linear_layout_of(source.ir) is linear_layout_of(target.ir))
 
 
 def _check_fma_layouts(a: tensor, b: tensor, acc: tensor) -> None:

@@ -208,7 +208,7 @@ def broadcast_tensors(sem: SemanticContext, *inputs: tensor, roles: Sequence[str
     names = [(roles[0], role) for role in roles[1:]] or [("lhs", "rhs")] * len(tail)
     for _ in range(2):  # the first pass finds the common shape, the second broadcasts the earlier inputs to it
         for i, x in enumerate(tail):
-            head, tail[i] = broadcast_value(sem, head, x, names[i])
+            head, tail[i] = sem.broadcast_value(head, x, names[i])
     return (head, *tail)
 
 

@@ -46,6 +46,10 @@ COMPARE = {
     ast.Gt: ("gt", operator.gt, ">"),
     ast.GtE: ("ge", operator.ge, ">="),
 }
+_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+REFLECTED = {name: f"__r{name.rstrip('_')}__" for name, _, _ in BINARY.values()}
+REFLECTED |= {name: f"__{other}__" for name, other in _MIRRORED.items()}
+"""The method of the right operand that is called where the left one has none, or returns NotImplemented."""
 UNARY: dict[type[ast.unaryop], tuple[str, Callable[[Any], Any], str]] = {
     ast.UAdd: ("pos", operator.pos, "+"),
     ast.USub: ("neg", operator.neg, "-"),
@@ -61,6 +65,9 @@ def operate(visitor: Visitor, entry: tuple[str, Any, str], lhs: Any, rhs: Any) -
             if name == "pow":
                 return _power(visitor, lhs, rhs)
             return getattr(visitor.semantic, name)(lhs, rhs)
+        method = _own_method(lhs, f"__{name.rstrip('_')}__") or _own_method(rhs, REFLECTED.get(name, ""))
+        if method is not None:
+            return _static(visitor, name, python, sign, lhs, rhs)
         raise _mismatch(sign, lhs, rhs)
     return _static(visitor, name, python, sign, lhs, rhs)
 
@@ -79,7 +86,16 @@ def _mismatch(sign: str, lhs: Any, rhs: Any) -> LanguageError:
 def _static(visitor: Visitor, name: str, python: Any, sign: str, lhs: Any, rhs: Any) -> Any:
     method = _own_method(lhs, f"__{name.rstrip('_')}__")
     if method is not None:
-        return visitor.unit.apply(visitor, method, [rhs], {})
+        result = visitor.unit.apply(visitor, method, [rhs], {})
+        if unwrap(result) is not NotImplemented:
+            return result
+    reflected = _own_method(rhs, REFLECTED.get(name, ""))
+    if reflected is not None:
+        result = visitor.unit.apply(visitor, reflected, [lhs], {})
+        if unwrap(result) is not NotImplemented:
+            return result
+    if method is not None:
+        raise _mismatch(sign, lhs, rhs)
     a, b = unwrap(lhs), unwrap(rhs)
     if isinstance(a, tl_tuple) or isinstance(b, tl_tuple):
         if name == "add" and isinstance(a, tl_tuple) and isinstance(b, tl_tuple):
@@ -99,7 +115,7 @@ def _static(visitor: Visitor, name: str, python: Any, sign: str, lhs: Any, rhs: 
 
 def _own_method(x: Any, name: str) -> Any:
     """An operator that a user-defined value class defines as a function of the language."""
-    if not is_value(x) or isinstance(x, (constexpr, tl_tuple)):
+    if not is_value(x) or isinstance(x, (constexpr, tensor, tl_tuple)):
         return None
     return getattr(x, name, None) if hasattr(type(x), name) else None
 
@@ -225,8 +241,12 @@ def _logic(visitor: Visitor, node: ast.BoolOp) -> Any:
         if result is None:
             result = value
         else:
-            combine = visitor.semantic.logical_and if is_and else visitor.semantic.logical_or
-            result = combine(result, value)
+            name = "logical_and" if is_and else "logical_or"
+            method = _own_method(result, name)
+            if method is None:
+                result = getattr(visitor.semantic, name)(result, value)
+            else:
+                result = visitor.unit.apply(visitor, method, [value], {})
     if result is None:
         return value
     return materialize(result, visitor.semantic)
