@@ -47,8 +47,8 @@ def check_language(language: Any) -> None:
     """BackendError for Gluon, on a backend that has no stages for it."""
     if language == Language.GLUON:
         raise BackendError(
-            "kernels in Gluon are compiled for NVIDIA GPUs only: use the Triton language (triton.language) here, or run"
-            " the kernel on an emulated GPU (TRITIUM_TARGET=emulated:90)"
+            "kernels in Gluon are compiled for NVIDIA GPUs and CPUs: use the Triton language (triton.language) here, or"
+            " run the kernel on an emulated GPU (TRITIUM_TARGET=emulated:90)"
         )
 
 

@@ -26,5 +26,5 @@ class GluonASTSource(ASTSource):
         self, target: Any, options: Any, codegen_fns: object = None, module_map: object = None, context: object = None
     ) -> Any:
         """The module of the kernel, with layouts; CompilationError for code that the frontend rejects."""
-        key = getattr(options.target, "key", None) or f"{target.backend}:{target.arch}"
+        key = getattr(getattr(options, "target", None), "key", None) or f"{target.backend}:{target.arch}"
         return _entry.gluon_to_ttgir(self.fn, self.signature, self.constants, self.attrs, options, self.name, key)

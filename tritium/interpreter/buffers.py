@@ -6,8 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .evaluator import Buffer, undefined
+from ..dialects import ttg
+from ..ir import Operation, ShapedType
+from .evaluator import Buffer, Evaluator, OutOfBoundsError, Token, UndefinedError, undefined
 from .meanings import meaning
+from .numbers import byte_size, dtype_of
+from .operations import unsigned
+from .tiles import RMW
 
 
 @meaning("ttg.local_alloc")
@@ -54,6 +59,87 @@ def _reshape(ev: Any, op: Any, buffer: Buffer) -> Buffer:
     seen = buffer.array.view()
     seen.shape = op.results[0].type.shape  # raises where it would be a copy, which is no view
     return Buffer(seen)
+
+
+@meaning("ttg.memdesc_reinterpret")
+def _reinterpret(ev: Evaluator, op: ttg.MemDescReinterpret, buffer: Buffer) -> Buffer:
+    """The bytes in row-major order, which is where layouts other than plain ones do not put them."""
+    ty = op.result.type
+    assert isinstance(ty, ShapedType)
+    size = byte_size(ty.element) * int(np.prod(ty.shape))
+    if not buffer.array.flags.c_contiguous or dtype_of(ty).itemsize != byte_size(ty.element):
+        raise UndefinedError(f"a view as {ty} of a buffer of shape {buffer.array.shape} is not interpreted")
+    return Buffer(buffer.array.reshape(-1).view(np.uint8)[:size].view(dtype_of(ty)).reshape(ty.shape))
+
+
+def _located(buffer: Buffer, indices: np.ndarray, axis: int) -> tuple[np.ndarray, ...]:
+    """The coordinates of a gather or scatter: those of the indices, with the indices at the axis."""
+    at = np.asarray(indices).astype(np.int64)
+    if at.size and not 0 <= at.min() <= at.max() < buffer.array.shape[axis]:
+        raise OutOfBoundsError(f"an index of a buffer of shape {buffer.array.shape} is out of bounds along {axis}")
+    coordinates = list(np.indices(at.shape, sparse=True))
+    coordinates[axis] = at
+    return tuple(coordinates)
+
+
+@meaning("ttg.local_gather")
+def _gather(
+    ev: Evaluator, op: ttg.LocalGather, buffer: Buffer, indices: np.ndarray, token: Token | None = None
+) -> np.ndarray:
+    return buffer.array[_located(buffer, indices, op.axis)]
+
+
+@meaning("ttg.local_scatter")
+def _scatter(
+    ev: Evaluator,
+    op: ttg.LocalScatter,
+    buffer: Buffer,
+    values: np.ndarray,
+    indices: np.ndarray,
+    token: Token | None = None,
+) -> None:
+    buffer.array[_located(buffer, indices, op.axis)] = values
+
+
+@meaning("ttg.local_atomic_scatter_rmw")
+def _atomic_scatter(
+    ev: Evaluator,
+    op: ttg.LocalAtomicScatterRmw,
+    buffer: Buffer,
+    values: np.ndarray,
+    indices: np.ndarray,
+    mask: np.ndarray | None = None,
+) -> np.ndarray:
+    """One element after the other, in row-major order of the indices."""
+    combine = RMW[op.atomic_rmw_op.name]
+    old = np.array(undefined(op.results[0].type))
+    places = np.stack(np.broadcast_arrays(*_located(buffer, indices, op.axis)), -1)
+    for at in np.ndindex(old.shape):
+        if mask is None or np.broadcast_to(mask, old.shape)[at]:
+            place = tuple(places[at])
+            old[at] = buffer.array[place]
+            new = combine(buffer.array[place][None], np.asarray(values)[at][None])
+            buffer.array[place] = np.asarray(new).astype(buffer.array.dtype)[0]
+    return old
+
+
+_E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float32)
+
+
+@meaning("ttg.fp4_to_fp")
+def _fp4_to_fp(ev: Evaluator, op: ttg.Fp4ToFp, x: np.ndarray) -> np.ndarray:
+    """The numbers of the low bits first; those with the sign bit are negative."""
+    numbers = np.concatenate([_E2M1, -_E2M1])
+    bits = unsigned(np.asarray(x))
+    pairs = np.stack([numbers[bits & 15], numbers[bits >> 4]], axis=op.axis + 1)
+    ty = op.result.type
+    assert isinstance(ty, ShapedType)
+    return pairs.reshape(ty.shape)
+
+
+@meaning("gluon.set_auto_layout")
+def _set_auto_layout(ev: Evaluator, op: Operation, x: np.ndarray) -> np.ndarray:
+    return x
 
 
 @meaning("ttng.warp_group_dot")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..frontend.errors import LanguageError
 from ..frontend.visitor.builder import NamingBuilder
 from ..ir import Block, Operation, Type, Value
 from ..support import UNKNOWN, Location
 from .evaluator import Evaluator, shaped
 
-__all__ = ["Computed", "ImmediateBuilder", "Known"]
+__all__ = ["Computed", "ImmediateBuilder", "Known", "PortableBuilder"]
 
 
 class Computed(Value):
@@ -79,3 +80,21 @@ class ImmediateBuilder(NamingBuilder):
     def argument(self, ty: Type, data: Any, loc: Location = UNKNOWN) -> Computed:
         """A value that the launch brings."""
         return Computed(ty, shaped(data, ty))
+
+
+_OF_GPUS = ("ttg.warp_specialize", "ttg.warp_yield", "ttg.warp_return")
+
+
+class PortableBuilder(ImmediateBuilder):
+    """Runs kernels in Gluon, as far as they have a meaning without a GPU."""
+
+    __slots__ = ()
+
+    def insert(self, op: Operation) -> Operation:
+        """As of `ImmediateBuilder`. Raises LanguageError for an operation that only NVIDIA GPUs have."""
+        if op.name in _OF_GPUS or (op.name.startswith("ttng.") and op.name != "ttng.cluster_barrier"):
+            raise LanguageError(
+                f"NotImplementedError: {op.name} is an operation of NVIDIA GPUs, which is not interpreted",
+                "run the kernel on an emulated GPU (TRITIUM_TARGET=emulated:90)",
+            )
+        return super().insert(op)

@@ -33,7 +33,7 @@ from ..frontend.visitor.values import constexpr, flatten, has_handles, tensor, u
 from ..support.errors import TritiumError, interrupts
 from ..support.recursion import with_deep_recursion
 from .evaluator import AssertionFailed, Evaluator, UndefinedError
-from .immediate import ImmediateBuilder
+from .immediate import ImmediateBuilder, PortableBuilder
 from .memory import Memory, OutOfBoundsError
 from .rewriting import Part, program_of
 
@@ -208,12 +208,18 @@ def _stored(target: ast.AST) -> Iterator[str]:
 class Unit(CompilationUnit):
     """State shared by the calls of a launch. User functions run in Python, functions of the language are evaluated."""
 
-    def __init__(self, options: Any, evaluator: Evaluator, builder: ImmediateBuilder | None = None) -> None:
+    def __init__(
+        self,
+        options: Any,
+        evaluator: Evaluator,
+        builder: ImmediateBuilder | None = None,
+        typing_rules: type[Semantic] = Semantic,
+    ) -> None:
         super().__init__(options)
         self.evaluator = evaluator
         evaluator.module = self.module
         self.builder = ImmediateBuilder(evaluator) if builder is None else builder
-        self.semantic = Semantic(self.builder, options)
+        self.semantic = typing_rules(self.builder, options)
 
     def call(self, visitor: Visitor, callee: SourceFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Run a call of the user's functions; compile others, and those that stand in a region."""
@@ -265,7 +271,7 @@ class Launch:
 
     `signature`, `constants` and `attrs` are those of a compile (see `ast_to_ttir`), `values` the run-time arguments in
     their order: addresses and numbers, for a descriptor a `TensorDesc` followed by its shape and its strides. `memory`
-    has the arrays that may be reached.
+    has the arrays that may be reached, `typing_rules` are those of the language that `fn` is in.
     """
 
     def __init__(
@@ -277,13 +283,15 @@ class Launch:
         options: Any,
         memory: Memory,
         values: Sequence[Any],
+        typing_rules: type[Semantic] = Semantic,
     ) -> None:
         self.fn = fn
         self.values = values
         self.signature = signature
         self.arguments = Arguments(fn, constants, attrs, _Native())
         self.evaluator = Evaluator(None, (1, 1, 1), memory, masked_zeros=True)  # type: ignore[arg-type]
-        self.unit = Unit(options, self.evaluator)
+        builder = None if typing_rules is Semantic else PortableBuilder(self.evaluator)
+        self.unit = Unit(options, self.evaluator, builder, typing_rules)
 
     @with_deep_recursion("the interpreter")
     def run(self, grid: Sequence[int]) -> None:

@@ -237,7 +237,7 @@ _REDUCE = {
 }
 
 
-_RMW = {
+RMW = {
     "_and": lambda a, b: a & b,
     "_or": lambda a, b: a | b,
     "xor": lambda a, b: a ^ b,
@@ -272,7 +272,7 @@ def _one_by_one(ev: Any, op: Any, ptr: Any, mask: Any, change: Any) -> Any:
 @meaning("tt.atomic_rmw")
 def _atomic_rmw(ev: Any, op: Any, ptr: Any, val: Any, mask: Any = None) -> Any:
     values = np.broadcast_to(val, np.shape(ptr)).reshape(-1)
-    fn = _RMW[op.atomic_rmw_op.name]
+    fn = RMW[op.atomic_rmw_op.name]
     return _one_by_one(ev, op, ptr, mask, lambda lane, old: fn(old, values[lane : lane + 1]))
 
 

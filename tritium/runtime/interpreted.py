@@ -12,15 +12,19 @@ from typing import Any
 import numpy as np
 
 from ..compiler import make_backend
+from ..frontend.semantics import Semantic
 from ..interpreter import Memory, TensorDesc
 from ..interpreter.kernels import FailedAssertion, Launch
 from ..support import OptionError
+from ..support.lazy import LazyModule
 from .arrays import HOST, TensorWrapper, describe, extent, is_array, is_read_only
 from .errors import ArgumentError, DeviceAssertError
 from .grid import normalize_grid
 from .tensor_descriptor import TensorDescriptor
 
 __all__ = ["launch"]
+
+_gluon = LazyModule("..frontend.gluon.semantic", __package__)
 
 
 class Arrays:
@@ -82,7 +86,8 @@ def launch(
     arrays = Arrays()
     signature, constants, attrs = types
     values = list(_values(arguments, signature, arrays))
-    run = Launch(fn, signature, constants, attrs, chosen, arrays.memory, values)
+    rules = _gluon.GluonSemantic if fn.is_gluon() else Semantic
+    run = Launch(fn, signature, constants, attrs, chosen, arrays.memory, values, rules)
     try:
         if min(sizes) > 0:
             run.run(sizes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...support.dataclasses import fields
 from ...support.lazy import LazyModule
-from ..compiler import BaseBackend, GPUTarget, Mismatch, Stage, check_language
+from ..compiler import BaseBackend, GPUTarget, Language, Mismatch, Stage
 from ..releases import llvm_release
 from .driver import LoadedKernel, load_kernel
 from .errors import BackendError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["CPUBackend"]
 
 _stages = LazyModule(".stages", __package__)
+_gluon_stages = LazyModule(".gluon_stages", __package__)
 _inspection = LazyModule(".inspection", __package__)
 
 CODE_VERSION = "1"
@@ -68,10 +69,13 @@ class CPUBackend(BaseBackend):
         return [f.name for f in fields(CPUOptions)]
 
     def add_stages(self, stages: dict[str, Any], options: CPUOptions, language: Any = None) -> None:
-        """ttir -> ttcir -> llir -> (asm, on demand) obj"""
-        check_language(language)
+        """(ttgir, in Gluon ->) ttir -> ttcir -> llir -> (asm, on demand) obj"""
         target = self.target
-        stages["ttir"] = Stage(lambda module, metadata: _stages.make_ttir(module, metadata, options))
+        functions = _stages
+        if language == Language.GLUON:
+            stages["ttgir"] = Stage(lambda module, metadata: _gluon_stages.make_ttgir(module))
+            functions = _gluon_stages
+        stages["ttir"] = Stage(lambda module, metadata: functions.make_ttir(module, metadata, options))
         stages["ttcir"] = Stage(lambda module, metadata: _stages.make_ttcir(module, metadata, target, options))
         stages["llir"] = Stage(lambda module, metadata: _stages.make_llir(module, metadata, target, options))
         stages["asm"] = Stage(

@@ -19,6 +19,18 @@ def _store(lowering: TileLowering, op: tt.Store) -> None:
     lowering.store(op)
 
 
+@lowers(ttc.Alloc)
+def _alloc(lowering: TileLowering, op: ttc.Alloc) -> None:
+    """Private memory that the tile program asks for, allocated at the start of the function."""
+    lowering.ev.scalars[op.result] = lowering.alloc.place(ttc.Alloc(result=op.result.type))
+
+
+@lowers(ttc.Address)
+def _address(lowering: TileLowering, op: ttc.Address) -> None:
+    scalars = lowering.ev.scalars
+    scalars[op.result] = lowering.ev.w.place(ttc.Address(scalars[op.buffer], scalars[op.offset]))
+
+
 @lowers(tt.Load)
 def _scalar_load(lowering: TileLowering, op: tt.Load) -> None:
     """A load through one pointer (loads of tiles are inlined or buffered)."""

@@ -18,6 +18,9 @@ __all__ = ["gluon_to_ttgir"]
 
 _ = descriptors  # its types are named in signatures
 
+_WARP = 32
+"""Threads of a warp in layouts, on targets without warps: those of NVIDIA's GPUs."""
+
 
 class GluonUnit(Unit):
     """State shared by the visitors of all functions of one module in Gluon."""
@@ -56,7 +59,7 @@ def gluon_to_ttgir(
     numbers = {
         NUM_WARPS: options.num_warps,
         NUM_CTAS: getattr(options, "num_ctas", 1),
-        THREADS_PER_WARP: options.warp_size,
+        THREADS_PER_WARP: options.warp_size if options.warp_size > 1 else _WARP,
     }
     attributes.update({key: IntegerAttr(number, i32) for key, number in numbers.items()})
     return ast_to_ttir(fn, signature, constants, attrs, options, name, unit)

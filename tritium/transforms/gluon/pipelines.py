@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...ir import IfLike
 from ...ir.passes import has_any, has_interface, rows_from
 
-__all__ = ["PIPELINE", "PIPELINE_WITH_TMA"]
+__all__ = ["PIPELINE", "PIPELINE_WITH_TMA", "TO_TILES"]
 
 _gluon = rows_from(__package__)
 _general = rows_from(__package__.rpartition(".")[0])
@@ -34,6 +34,9 @@ _CLEANUP = [
     _pipeline("combine-tensor-select-and-if", "Merge selects into branches", when=has_interface(IfLike)),
     _general("symbol-dce", "Drop functions that are never called"),
 ]
+
+TO_TILES = [_gluon("lower-gluon-to-tiles", "Tile programs have no layouts")]
+"""The passes from layouts to tile programs, for CPUs."""
 
 PIPELINE = [*_CHOICE, *_CLEANUP]
 """The passes for a GPU without TMA."""
