@@ -96,3 +96,11 @@ def test_the_default_swizzle_is_the_widest_that_rows_fill(shape, dtype, options,
 def test_fields_that_do_not_fit_are_refused(make, message):
     with pytest.raises(LanguageError, match=message):
         make()
+
+
+def test_new_dimensions_leave_linear_layouts_equal():
+    layout = gl.DistributedLinearLayout(
+        [[1, 0], [0, 8]], [[0, 1], [0, 2], [0, 4], [2, 0], [4, 0]], [[8, 0]], [], [16, 16]
+    )
+    for shape in ([16, 16], [16, 1], [1, 16]):
+        assert layout_of(layout.attribute(), shape) == layout

@@ -436,8 +436,12 @@ def as_lists(bases: Sequence[Sequence[int]]) -> Bases:
 
 
 def _linear(a: Any, shape: Sequence[int]) -> LayoutValue:
+    """The shape is that which the bases span: a broadcast or a new dimension of a tensor does not change its layout."""
     registers, lanes, warps, blocks = map(as_lists, (a.register, a.lane, a.warp, a.block))
-    return DistributedLinearLayout(registers, lanes, warps, blocks, list(shape))
+    sizes = [1] * len(shape)
+    for basis in (*registers, *lanes, *warps, *blocks):
+        sizes = [max(n, 2 * at) if at & (at - 1) == 0 else n for n, at in zip(sizes, basis)]
+    return DistributedLinearLayout(registers, lanes, warps, blocks, sizes)
 
 
 def _blocked(a: Any, shape: Sequence[int]) -> LayoutValue:
