@@ -9,7 +9,7 @@ import pytest
 import tritium
 import tritium.language as tl
 from tests.conformance import known, triton_report
-from tests.conformance.golden import judge, matching, same
+from tests.conformance.golden import canonical, judge, matching, same
 from tests.conformance.triton_plugin import texts_of
 from tests.triton_oracle import find_interpreter
 from tritium.compiler import ASTSource, GPUTarget
@@ -95,3 +95,40 @@ def test_golden_ones_count_as_passed() -> None:
     text = triton_report.markdown(triton_report.report(found))
     assert "| f.py | 4 | 4 | 1 | 1 | 0 | 1 | 1 | 66.7 % | 66.7 % |" in text
     assert "as Triton 3.9 prints it" in text and "| red-for-atom | 1 |" in text
+
+
+THEIRS = """\
+  tt.func public @k(%arg0: i32) attributes {noinline = false} {
+    %c1_i32 = arith.constant 1 : i32
+    %c0_i32 = arith.constant 0 : i32
+    %0 = arith.bitcast %c1_i32 : i32 to i32
+    %1 = arith.addi %arg0, %0 : i32
+    %2 = tt.call @triton.language.standard._f(%1) : (i32) -> i32
+    tt.return
+  ^bb1:  // no predecessors
+    %3 = ub.poison : i32
+    tt.return
+  }
+"""
+HERE = """\
+  tt.func public @k(%arg0: i32) attributes {noinline = false} {
+    %c1_i32 = arith.constant 1 : i32
+    %0 = arith.addi %arg0, %c1_i32 : i32
+    %1 = tt.call @tritium.frontend.language.standard._same(%0) : (i32) -> i32
+    %2 = tt.call @tritium.frontend.language.standard._f(%1) : (i32) -> i32
+    tt.return
+  }
+  tt.func private @tritium.frontend.language.standard._same(%arg0: i32) -> i32 attributes {noinline = false} {
+    tt.return %arg0 : i32
+  }
+"""
+
+
+def test_modules_of_one_meaning_have_one_canonical_text() -> None:
+    assert canonical(HERE) == canonical(THEIRS)
+
+
+@pytest.mark.parametrize("old, new", [("constant 1", "constant 2"), ("addi", "subi"), ("_f(", "_g(")])
+def test_what_differs_is_seen_in_the_canonical_text(old: str, new: str) -> None:
+    changed = HERE.replace(old, new)
+    assert canonical(changed) != canonical(THEIRS)

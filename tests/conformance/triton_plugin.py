@@ -101,6 +101,8 @@ def texts_of(error: BaseException) -> dict[str, Any]:
     place = error.__traceback__
     while place is not None:
         names = dict(place.tb_frame.f_locals)
+        if place.tb_frame.f_code.co_name == "assert_expected_inline":  # of expecttest
+            found = {stage: str(names[stage]).strip("\n") for stage in ("expect", "actual")}
         if isinstance(names.get("module_str"), str):
             found = {"module": names["module_str"]}
         for value in names.values():

@@ -51,7 +51,8 @@ class Checkout:
     """A checkout of Triton's sources and how its tests are started; `folder` is ours, for what is written.
 
     `peer` is another interpreter, whose own Triton is tested then. `kernels` says that the tests are those of the library
-    of kernels that comes with Triton; they are written for GPUs, and `cuda_on_cpu` has them run without one.
+    of kernels that comes with Triton; they are written for GPUs, as those of `gluon` are, and `cuda_on_cpu` has them run
+    without one.
     """
 
     path: Path
@@ -59,6 +60,7 @@ class Checkout:
     folder: Path
     peer: str | None = None
     kernels: bool = False
+    gluon: bool = False
 
     @property
     def tests(self) -> Path:
@@ -86,9 +88,10 @@ class Checkout:
             "--continue-on-collection-errors",
         ]
         options += ["-c", os.devnull, "--rootdir", str(tests), "--confcutdir", str(tests)]
-        if self.kernels and self.device != "cuda":
+        if (self.kernels or self.gluon) and self.device != "cuda" and self.peer is None:
             options += ["-p", "tests.conformance.cuda_on_cpu"]
-        options += ["--device", "cuda" if self.kernels else self.device]
+        if not self.gluon:
+            options += ["--device", "cuda" if self.kernels else self.device]
         command = [self.peer or sys.executable, "-m", "pytest", *options, *more, *(str(tests / name) for name in files)]
         path = [str(self.folder / "path"), str(ROOT), os.environ.get("PYTHONPATH", "")]
         path += packages() if self.peer else []

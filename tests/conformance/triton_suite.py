@@ -3,11 +3,12 @@
     python -m tests.conformance.triton_suite <checkout of triton-cpu> [--device cpu|cuda] [--only language/test_core.py ...]
         [-k EXPRESSION] [--sample N] [--part K/N] [-n WORKERS] [--json out.json]
     python -m tests.conformance.triton_suite <checkout of triton-cpu> --kernels --device emulated:90 [...]
+    python -m tests.conformance.triton_suite <checkout of Triton> --gluon [--device emulated:90] [--only test_frontend.py ...]
     python -m tests.conformance.triton_suite <checkout of triton-cpu> --from one.json two.json [--peer PYTHON]
 
 runs the files of the checkout's `python/test/unit` as they are, from outside, with `import triton` answered by Tritium.
 `--kernels` takes the tests of `python/triton_kernels` instead, the library of matrix products, routing and number formats
-that comes with Triton: on a GPU, an emulated one, or the CPU in its place. Each worker is a process of its own that may crash or hang without ending the run. Failures get their names from
+that comes with Triton, `--gluon` those of `python/test/gluon` (they need the package expecttest): on a GPU, an emulated one, or the CPU in its place. Each worker is a process of its own that may crash or hang without ending the run. Failures get their names from
 `known.toml`; those without a name are listed, and make the command's status 1. `--from` makes tables of runs recorded by
 `--json`. `--peer` runs what failed by another interpreter with its own Triton, whose tests may be of another release, and
 compares texts that tests quote from another release with those of that Triton (`golden`).
@@ -45,6 +46,7 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("checkout", type=Path, help="a checkout of triton-cpu")
     parser.add_argument("--device", choices=["cpu", "cuda", "emulated:90"], default="cpu")
     parser.add_argument("--kernels", action="store_true", help="the tests of the library triton_kernels")
+    parser.add_argument("--gluon", action="store_true", help="the tests of Gluon, of a checkout of Triton since 3.8")
     parser.add_argument("--only", nargs="+", metavar="FILE", help="files or folders of python/test/unit (language cpu)")
     parser.add_argument("-k", default="", metavar="EXPRESSION", help="only tests that match, as pytest's -k")
     parser.add_argument("--ids", type=Path, help="only the tests that this file names, one a line")
@@ -70,7 +72,8 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
 
 def _folder(options: argparse.Namespace) -> Path:
     """What `--only` names files of."""
-    return options.checkout / "python" / ("triton_kernels/tests" if options.kernels else "test/unit")
+    place = "triton_kernels/tests" if options.kernels else "test/gluon" if options.gluon else "test/unit"
+    return options.checkout / "python" / place
 
 
 def test_files(folder: Path, only: Sequence[str]) -> list[str]:
@@ -128,7 +131,7 @@ def ask_peer(found: Found, options: argparse.Namespace, folder: Path) -> None:
     """
     words = [options.peer, "-c", "import importlib.metadata as m; print(m.version('triton'))"]
     found.peer = ".".join(subprocess.check_output(words, text=True).strip().split(".")[:2])
-    checkout = Checkout(options.checkout.resolve(), found.device, folder, options.peer, options.kernels)
+    checkout = Checkout(options.checkout.resolve(), found.device, folder, options.peer, options.kernels, options.gluon)
     checkout.prepare()
     few: dict[str, list[str]] = defaultdict(list)
     for test in found.failures():
@@ -143,9 +146,9 @@ def ask_peer(found: Found, options: argparse.Namespace, folder: Path) -> None:
 
 def try_tests(options: argparse.Namespace, folder: Path, console: Console) -> tuple[Found, bool]:
     """Collect and run; also whether all that was chosen has run."""
-    checkout = Checkout(options.checkout.resolve(), options.device, folder, kernels=options.kernels)
+    checkout = Checkout(options.checkout.resolve(), options.device, folder, None, options.kernels, options.gluon)
     checkout.prepare()
-    files = test_files(_folder(options), options.only or ([""] if options.kernels else LANGUAGE))
+    files = test_files(_folder(options), options.only or ([""] if options.kernels or options.gluon else LANGUAGE))
     tests, broken = collect(checkout, files, options.k, 600)
     ids = select(tests, options)
     console.print(f"{len(tests):,} tests collected in {len(files)} files, {len(ids):,} chosen")
@@ -166,8 +169,7 @@ def main(words: Sequence[str] | None = None) -> int:
         if options.peer:
             ask_peer(found, options, Path(folder, "peer"))
     name_failures(found)
-    if options.peer:
-        judge(found, options.peer)
+    judge(found, options.peer)
     tables = report(found)
     show(console, tables)
     if options.json:

@@ -213,7 +213,7 @@ def tuple_index_out_of_range(p, n):
 @kernel("*i32, i32")
 def none_in_arithmetic(p, n):
     x = None
-    tl.store(p, n + x)  # error: TypeError: no operator + for int32 and None
+    tl.store(p, n + x)  # error: TypeError: unsupported operand type(s) for +: int32 and None
 
 
 @kernel("*i32, i32")

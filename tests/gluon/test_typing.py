@@ -155,7 +155,7 @@ def adds_what_refuses(LAYOUT: gl.constexpr):
 
 @pytest.mark.usefixtures("hopper")
 def test_operands_without_an_operator_are_an_error_at_their_line():
-    with pytest.raises(CompilationError, match=r"test_typing.py:\d+:5: .*no operator \+"):
+    with pytest.raises(CompilationError, match=r"test_typing.py:\d+:5: .*unsupported operand type\(s\) for \+"):
         adds_what_refuses[(1,)](LINE)
 
 

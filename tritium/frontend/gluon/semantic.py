@@ -316,7 +316,11 @@ def _half(op: Operation, encoding: Attribute) -> Slice | None:
 
     Passes choose among names of equal layouts; a kernel that combines a half with others must find this one.
     """
-    return Slice(len(op.src.type.shape) - 1, encoding) if isinstance(op, tt.Split) else None
+    if not isinstance(op, tt.Split):
+        return None
+    operand = op.src.type
+    assert isinstance(operand, TensorType)
+    return Slice(len(operand.shape) - 1, encoding)
 
 
 def _moves_nothing(source: distributed_type, target: distributed_type) -> bool:

@@ -129,12 +129,12 @@ def interleave(a, b):
 
 
 @language_function
-def _max_combine(a, b):
+def _elementwise_max(a, b):
     return maximum(a, b)
 
 
 @language_function
-def _min_combine(a, b):
+def _elementwise_min(a, b):
     return minimum(a, b)
 
 
@@ -201,7 +201,7 @@ def max(input, axis=None, return_indices=False, return_indices_tie_break_left=Tr
         if return_indices_tie_break_left:
             return reduce_with_indices(input, axis, _argmax_left, keep_dims=keep_dims)
         return reduce_with_indices(input, axis, _argmax_fast, keep_dims=keep_dims)
-    return reduce(_widened(input), axis, _max_combine, keep_dims=keep_dims)
+    return reduce(_widened(input), axis, _elementwise_max, keep_dims=keep_dims)
 
 
 @member
@@ -213,7 +213,7 @@ def min(input, axis=None, return_indices=False, return_indices_tie_break_left=Tr
         if return_indices_tie_break_left:
             return reduce_with_indices(input, axis, _argmin_left, keep_dims=keep_dims)
         return reduce_with_indices(input, axis, _argmin_fast, keep_dims=keep_dims)
-    return reduce(_widened(input), axis, _min_combine, keep_dims=keep_dims)
+    return reduce(_widened(input), axis, _elementwise_min, keep_dims=keep_dims)
 
 
 @member
@@ -523,7 +523,7 @@ def _best_keys(keys, k: constexpr, descending: constexpr):
         y = _merge_stage(y, i, 2, n)
     for dim in static_range(first, n - run):
         y = _merge_run(y, run, _bit(n, dim), n)
-        y = reduce(y, dim, _max_combine if descending else _min_combine, keep_dims=True)
+        y = reduce(y, dim, _elementwise_max if descending else _elementwise_min, keep_dims=True)
     y = _merge_run(y, run, 1 if descending else 0, n)
     return reshape(y, keys.shape[:-1] + [k])
 

@@ -80,7 +80,9 @@ def _mismatch(sign: str, lhs: Any, rhs: Any) -> LanguageError:
     hint = None
     if lhs is None or rhs is None:
         hint = "compare with None by `is None`" if sign in ("==", "!=") else "the value is None here: test it first"
-    return LanguageError(f"TypeError: no operator {sign} for {type_text(lhs)} and {type_text(rhs)}", hint)
+    return LanguageError(
+        f"TypeError: unsupported operand type(s) for {sign}: {type_text(lhs)} and {type_text(rhs)}", hint
+    )
 
 
 def _static(visitor: Visitor, name: str, python: Any, sign: str, lhs: Any, rhs: Any) -> Any:
@@ -125,7 +127,7 @@ def _power(visitor: Visitor, base: Any, exponent: Any) -> Any:
     n = unwrap(exponent)
     if not isinstance(n, int) or isinstance(n, bool) or not 1 <= n <= 64:
         raise UnsupportedUse(
-            f"TypeError: no operator ** for {type_text(base)} and {type_text(exponent)}",
+            f"TypeError: unsupported operand type(s) for **: {type_text(base)} and {type_text(exponent)}",
             "x ** n takes a constant integer 1 <= n <= 64; for others use tl.exp2(y * tl.log2(x))",
         )
     result, square, mul = None, base, visitor.semantic.mul
@@ -165,7 +167,7 @@ def _unary(visitor: Visitor, node: ast.UnaryOp) -> Any:
         return wrap(python(value.value))
     method = _own_method(value, f"__{name}__")
     if method is None:
-        raise LanguageError(f"TypeError: no unary operator {sign} for {type_text(value)}")
+        raise LanguageError(f"TypeError: unsupported operand type for unary {sign}: {type_text(value)}")
     return visitor.unit.apply(visitor, method, [], {})
 
 

@@ -16,6 +16,9 @@ from .values import constexpr, has_handles, tensor, type_text, unwrap
 __all__ = ["Bounds", "bind_counters", "bounds_of", "last_value", "loop_attributes"]
 
 
+_BOUNDS = {"start": "lower bound", "end": "upper bound", "step": "step"}
+
+
 class Bounds(NamedTuple):
     """A range as one that counts up: from `lower` to below `upper` by `step` > 0, all of one integer type.
 
@@ -48,12 +51,19 @@ def bounds_of(visitor: Visitor, iterator: Any) -> Bounds:
     given = {"start": lb, "end": ub, "step": step}
     for role, v in given.items():
         if not v.dtype.is_int() or v.type != v.dtype:
+            if v.type != v.dtype:
+                raise OperandError(
+                    f"TypeError: For {_BOUNDS[role]} must be a scalar, got {v.type}",
+                    {role: f"has shape {list(v.type.shape)}"},
+                    "a loop runs over scalars",
+                    role,
+                )
             constant = not has_handles(getattr(iterator, role))
             cast = "use an integer" if constant else f"cast it: `{{{role}}}.to(tl.int32)`"
             raise OperandError(
                 f"TypeError: For loop bounds and step must all be ints, are ({lb.type}, {ub.type}, {step.type})",
                 {role: f"has type {v.type}"},
-                "a loop runs over scalars" if v.type != v.dtype else cast,
+                cast,
                 role,
             )
     kind = semantic.integer_promote(semantic.integer_promote(lb.dtype, ub.dtype), step.dtype)
