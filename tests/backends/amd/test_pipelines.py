@@ -12,9 +12,12 @@ from tests.transforms.ttgir.test_kernels import outcome
 from tritium.backends.amd import HIPOptions
 from tritium.backends.amd.compiler import HIPBackend
 from tritium.backends.amd.pipelines import LOWERING, default_ttgir_pipeline, ttgir_pipeline
+from tritium.compiler import GPUTarget, compile
 from tritium.dialects.ttg_context import target_of, threads_per_warp
+from tritium.emulator.amdgcn import launch
 from tritium.interpreter.evaluator import run
-from tritium.ir import parse_module, run_pipeline, verify
+from tritium.ir import Pass, parse_module, print_op, run_pipeline, verify
+from tritium.transforms.ttgir.pipeline.amd_pipeline import amd_pipeline
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "triton-3.9"
 TEXTS = ("fused_softmax.softmax_kernel", "layer_norm.layer_norm_fwd_fused.forward", "matmul.matmul_kernel.fp32")
@@ -72,3 +75,17 @@ def test_small_arrays_are_a_specialization() -> None:
     small = HIPBackend.get_tensor_specialization(Array(1 << 20), align=True)
     assert (small, HIPBackend.get_tensor_specialization(Array(1 << 31), align=True)) == ("DS", "D")
     assert HIPBackend.parse_attr(small) == [["tt.divisibility", 16], ["tt.pointer_range", 32]]
+
+
+def test_buffers_of_loads_are_kept_until_the_last_read(tmp_path: Path, seed: int) -> None:
+    """The second read of a buffer is a stage after the first one: the next store must not overwrite it."""
+    module = parse_module((Path(__file__).with_name("late_reads.mlir")).read_text())
+    run_pipeline(module, [Pass("amd-pipeline", amd_pipeline, "")], verifier=verify)
+    text = tmp_path / "gram.ttgir"
+    text.write_text(print_op(module))
+    kernel = compile(str(text), target=GPUTarget("hip", "gfx942", 64))
+    x = np.random.default_rng(seed).integers(-3, 4, (5, 32, 32)).astype(np.float16)
+    out = np.full((32, 32), np.nan, np.float32)
+    launch(kernel.asm["amdgcn"], 1, [x, out, 5], shared_bytes=kernel.metadata.shared)
+    wide = x.astype(np.float32)
+    np.testing.assert_array_equal(out, (wide + wide @ wide.transpose(0, 2, 1)).sum(axis=0))

@@ -19,8 +19,9 @@
 
 GPUs before gfx950 have no copies from global memory to LDS that are wide enough. So a load is issued at the beginning
 of the kernel, its result is in registers while the dots of earlier iterations execute, and it is stored to LDS at the
-end of the kernel, after the buffers have been read. There are as many buffers as stages between load and dot: one with
-two stages. Loads of addresses, and others that no dot uses, stay in registers.
+end of the kernel, after the buffers have been read. There are as many buffers as stages between the load and its first
+use, or the last operation that reads a buffer directly: one with two stages. Loads of addresses, and others that no dot
+uses, stay in registers.
 
 The schedule is that of `schedule-loops`; a loop whose schedule is invalid keeps its order. Of the last iteration the
 dots are peeled.
@@ -35,7 +36,7 @@ from ....support.dataclasses import dataclass
 from ..loops import body_of, loops_of, top_level_users
 from ..memory.memdesc import read_buffer, single_buffer
 from .async_copy import Ring, add_counters
-from .buffers import Swizzled, allocate, constant_i32, operand_swizzle
+from .buffers import Swizzled, allocate, constant_i32, operand_swizzle, stages_to_last_read
 from .expander import expand
 from .schedule import MAX_STAGE, Cluster, Place, Schedule, drop_attributes
 from .staged_builder import StagedBuilder, first_use
@@ -69,7 +70,8 @@ def _pipeline(loop: CountedLoop) -> bool:
     schedule = Schedule.read(loop)
     assert schedule is not None
     loads: list[Operation] = [op for op in body_of(loop) if _is_ahead(loop, op, schedule)]
-    staged = [load for op in loads if (load := _staged(loop, op, schedule)) is not None]
+    last = schedule.new_cluster()
+    staged = [load for op in loads if (load := _staged(loop, op, schedule, last)) is not None]
     first = schedule.new_cluster(0)
     for op in loads:
         place = Place(schedule[op].stage, first)
@@ -78,7 +80,6 @@ def _pipeline(loop: CountedLoop) -> bool:
     rings: dict[int, Ring] = {load.copies: Ring() for load in staged if load.copies > 1}
     if rings:
         loop = add_counters(loop, rings)
-    last = schedule.new_cluster()
     for load in staged:
         _lower(loop, load, rings.get(load.copies), schedule, last)
     schedule.schedule_dependencies(loop)
@@ -98,8 +99,9 @@ def _distance(loop: CountedLoop, op: Operation, schedule: Schedule) -> int:
     return min(schedule[user].stage for user in users) - schedule[op].stage
 
 
-def _staged(loop: CountedLoop, op: Operation, schedule: Schedule) -> _StagedLoad | None:
-    """How a load goes through LDS; None where its result stays in registers, since no dot reads it."""
+def _staged(loop: CountedLoop, op: Operation, schedule: Schedule, last: Cluster) -> _StagedLoad | None:
+    """How a load goes through LDS, written in the cluster `last`; None where its result stays in registers, since no
+    dot reads it."""
     result = op.results[0]
     if not isinstance(result.type, TensorType):
         return None
@@ -107,7 +109,8 @@ def _staged(loop: CountedLoop, op: Operation, schedule: Schedule) -> _StagedLoad
     layout = getattr(allocated[0].result.type, "encoding", None) if allocated else operand_swizzle(result)[0]
     if not isinstance(layout, (SwizzledShared, AmdRotatingShared)):
         return None
-    return _StagedLoad(op, layout, _distance(loop, op, schedule))
+    reads = stages_to_last_read(loop, op, layout, schedule, Place(schedule[op].stage, last))
+    return _StagedLoad(op, layout, max(_distance(loop, op, schedule), reads))
 
 
 def _lower(loop: CountedLoop, load: _StagedLoad, ring: Ring | None, schedule: Schedule, last: Cluster) -> None:

@@ -43,11 +43,13 @@ from .buffers import (
     allocate,
     constant_i32,
     copied_bytes,
+    direct_buffers,
     is_pipelinable,
     is_plain_zero,
     loaded_bits,
     loaded_elements,
     shared_layout,
+    stages_to_last_read,
 )
 from .schedule import Schedule
 from .staged_builder import StagedBuilder, first_use
@@ -127,7 +129,8 @@ def _async_load(loop: CountedLoop, op: Any, schedule: Schedule, facts: AxisInfoA
         return None
     if isinstance(op, PlainLoad):
         load.contiguity = loaded_elements(facts, op)
-    load.copies = max(distance, _stages_to_last_read(loop, load, schedule)) + _is_read_by_wgmma(op, load.layout)
+    last = stages_to_last_read(loop, op, load.layout, schedule, schedule[op])
+    load.copies = max(distance, last) + _is_read_by_wgmma(op, load.layout)
     return load
 
 
@@ -161,26 +164,9 @@ def _stages_to_use(loop: CountedLoop, op: Operation, schedule: Schedule) -> int:
     return max([first, *waits]) - own.stage
 
 
-def _stages_to_last_read(loop: CountedLoop, load: AsyncLoad, schedule: Schedule) -> int:
-    """The number of buffers that hold data until the last operation that reads one directly, in kernel order.
-
-    Such a read, of a view or within a branch, may be later than the first use, where a tensor is read to registers.
-    """
-    own = schedule[load.op]
-    reads = top_level_users(loop, _direct_buffers(load.op, load.layout))
-    places = [schedule[read] for read in reads if read in schedule]
-    return max((stage + (not cluster < own.cluster) for stage, cluster in places), default=0) - own.stage
-
-
-def _direct_buffers(op: Operation, layout: object) -> list[Value]:
-    """The allocations that the buffer of a load replaces."""
-    allocs = [user for user in op.results[0].users if isinstance(user, ttg.LocalAlloc)]
-    return [alloc.result for alloc in allocs if getattr(alloc.result.type, "encoding", None) is layout]
-
-
 def _is_read_by_wgmma(op: Any, layout: Any) -> bool:
     """Whether WGMMAs read the buffer directly, into the next iteration."""
-    buffers = _direct_buffers(op, layout)
+    buffers = direct_buffers(op, layout)
     names = reachable(buffers, lambda v: [r for user in v.users if isinstance(user, ViewLike) for r in user.results])
     return any(user.__class__ is ttng.WarpGroupDot for v in names for user in v.users)
 

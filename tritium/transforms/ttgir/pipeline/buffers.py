@@ -35,7 +35,9 @@ from ....layout.access import vector_access
 from ....layout.buffer_access import offset_columns
 from ....layout.views import row_of_registers
 from ...rules.constants import splat_of
+from ..loops import top_level_users
 from ..tma.copies import buffer_type
+from .schedule import Place, Schedule
 
 __all__ = [
     "ASYNC_BYTES",
@@ -43,12 +45,14 @@ __all__ = [
     "allocate",
     "constant_i32",
     "copied_bytes",
+    "direct_buffers",
     "is_plain_zero",
     "loaded_bits",
     "loaded_elements",
     "needs_registers",
     "operand_swizzle",
     "shared_layout",
+    "stages_to_last_read",
 ]
 
 Swizzled = SwizzledShared | AmdRotatingShared
@@ -214,6 +218,26 @@ def needs_registers(load: Any) -> bool:
     if user.__class__ is not ttg.LocalAlloc:
         return True
     return is_descriptor_load(load) and shared_layout(load) is not user.results[0].type.encoding
+
+
+# -- lifetimes ------------------------------------------------------------------------------------------------------
+
+
+def direct_buffers(op: Operation, layout: object) -> list[Value]:
+    """The allocations that the buffer of a load replaces."""
+    allocs = [user for user in op.results[0].users if isinstance(user, ttg.LocalAlloc)]
+    return [alloc.result for alloc in allocs if getattr(alloc.result.type, "encoding", None) is layout]
+
+
+def stages_to_last_read(loop: CountedLoop, op: Operation, layout: object, schedule: Schedule, write: Place) -> int:
+    """The number of buffers that hold data until the last operation that reads one directly, in kernel order.
+
+    `write` is the place of the copy or store that writes the buffer of the load `op`. A direct read, of a view or
+    within a branch, may be later than the first use, where a tensor is read to registers.
+    """
+    reads = top_level_users(loop, direct_buffers(op, layout))
+    places = [schedule[read] for read in reads if read in schedule]
+    return max((stage + (not cluster < write.cluster) for stage, cluster in places), default=0) - write.stage
 
 
 # -- operations -----------------------------------------------------------------------------------------------------
