@@ -18,6 +18,7 @@ _check = LazyModule(".check.command", __package__)
 _compile = LazyModule(".compile_command", __package__)
 _demo = LazyModule(".demo", __package__)
 _deprecations = LazyModule("..support.deprecations", __package__)
+_gluon = LazyModule(".gluon.command", __package__)
 _inspection = LazyModule(".inspection", __package__)
 _link = LazyModule(".link_command", __package__)
 _layout_view = LazyModule(".layout_view", __package__)
@@ -273,6 +274,29 @@ def inspect(
     request = _request.Request(file, target, signature, constants, options=options)
     wanted = _inspection.InspectOptions(json, listing, grid, argument or ())
     raise SystemExit(_inspection.main(request, wanted))
+
+
+@app.command()
+def gluon(
+    file: str = typer.Argument(..., metavar="FILE", help="Source: FILE.py or FILE.py::KERNEL, or the text of a ttgir"),
+    kernel_name: str = typer.Option("", "--kernel-name", "-n", help="Select the kernel of FILE.py"),
+    target: str = typer.Option("cuda:90", "--target", "-t", help="Choose layouts for this target: cuda:80 or cuda:90"),
+    signature: str = typer.Option(
+        "", "--signature", "-s", help="Set the types of the parameters in order: '*fp32:16, i32, 1024'"
+    ),
+    constants: str = typer.Option("", help="Set compile-time values: BLOCK=1024,EPS=1e-5"),
+    output: str = typer.Option("", "-o", "--output", help="Write the kernel to this file"),
+    num_warps: int = typer.Option(None, "--num-warps", "-w", help="Set the number of warps per program"),
+    num_stages: int = typer.Option(None, "--num-stages", "-ns", help="Set the number of software pipelining stages"),
+    num_ctas: int = typer.Option(None, help="Set the number of CTAs per cluster"),
+    option: Annotated[
+        list[str] | None, typer.Option(help="Set any option of the target, NAME=VALUE; may be repeated")
+    ] = None,
+) -> None:
+    """Print a kernel of the Triton language in Gluon, with the layouts and copies that the compiler chose."""
+    options = _options(option, num_warps, num_stages, num_ctas)
+    request = _request.Request(file, target, signature, constants, ("ttgir",), output, options, kernel_name, "", "", "")
+    raise SystemExit(_gluon.main(request))
 
 
 def _options(option: list[str] | None, num_warps: int, num_stages: int, num_ctas: int) -> list[str]:
