@@ -73,7 +73,10 @@ def _triton(folder: Path) -> None:
 
 
 def _ours(folder: Path) -> None:
+    from tritium.runtime import emulated_driver
     from tritium.runtime.jit import JITFunction
+
+    emulated_driver.PROCESSORS = PROPERTIES["multiprocessor_count"]  # hosts choose tile sizes by it
 
     seen: set[int] = set()
 
