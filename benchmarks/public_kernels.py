@@ -115,6 +115,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=3600, help="time limit; what was measured by then is printed")
     parser.add_argument("--json", type=Path, help="a file for the figures, written after each workload")
     parser.add_argument(
+        "--beside",
+        type=Path,
+        help="another checkout of this compiler, measured in Triton's stead: its columns say Triton",
+    )
+    parser.add_argument(
         "--rehearse", type=Path, help="only compile, for sm_90 without a GPU; the code goes to a folder"
     )
     chosen = parser.parse_args()
@@ -125,7 +130,7 @@ def main() -> int:
     if chosen.but:
         known = {result["name"] for result in json.loads(chosen.but.read_text()) if result["kernels"]}
         names = [name for name in names if name not in known]
-    engine = Engine(chosen.checkouts, chosen.configurations, chosen.seconds, chosen.rehearse)
+    engine = Engine(chosen.checkouts, chosen.configurations, chosen.seconds, chosen.rehearse, chosen.beside)
     began = time.monotonic()
     ours = max(1, chosen.jobs * 3 // 8)
     engine.load(list(dict.fromkeys(name.partition(".")[0] for name in names)))

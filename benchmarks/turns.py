@@ -60,12 +60,12 @@ class Measured:
 
 
 class Process:
-    """A worker of one side, started again where it died."""
+    """A worker with the compiler of a checkout, or with Triton; started again where it died."""
 
-    def __init__(self, side: str, options: list[str], environment: dict[str, str]) -> None:
-        self.side = side
-        start = [sys.executable, "-W", "ignore", *(["-m", "tritium", "run"] if side == "ours" else [])]
+    def __init__(self, compiler: Path | None, options: list[str], environment: dict[str, str]) -> None:
+        start = [sys.executable, "-W", "ignore", *(["-m", "tritium", "run"] if compiler else [])]
         self._command, self._environment = [*start, str(HERE / "public_worker.py"), *options], environment
+        self._folder = compiler or ROOT
         self._process: subprocess.Popen[bytes] | None = None
         self._rest = b""
 
@@ -76,7 +76,7 @@ class Process:
             self._rest = b""
             self._process = subprocess.Popen(
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                env=self._environment, cwd=ROOT,
+                env=self._environment, cwd=self._folder,
             )  # fmt: skip
             first = self._read(end)
             if not first.get("ready"):
@@ -142,28 +142,34 @@ class _Tasks:
 
 
 class Engine:
-    """Compiles and measures workloads on both sides."""
+    """Compiles and measures workloads on both sides; with `beside`, a checkout of this compiler is Triton's side."""
 
-    def __init__(self, checkouts: Path, configurations: int, limit: float, rehearsal: Path | None = None) -> None:
+    def __init__(
+        self, checkouts: Path, configurations: int, limit: float, rehearsal: Path | None = None,
+        beside: Path | None = None,
+    ) -> None:  # fmt: skip
         self.folder = Path(tempfile.mkdtemp(prefix="turns-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
         self._options = ["--checkouts", str(checkouts.resolve()), "--configurations", str(configurations)]
         self._rehearsal = rehearsal
+        self._compilers = {"ours": ROOT, "triton": beside.resolve() if beside else None}
         self.end = time.monotonic() + limit
         self.pair = {side: self._process(side) for side in SIDES}
         self._loading: list[threading.Thread] = []
 
     def _process(self, side: str, **more: str) -> Process:
         site = os.environ.get("PUBLIC_SITE", "")
+        compiler = self._compilers[side]
+        first = [str(compiler)] if compiler else []
         environment = {
-            **os.environ, **more, "TRITIUM_CACHE_DIR": str(self.folder / "ours"),
+            **os.environ, **more, "TRITIUM_CACHE_DIR": str(self.folder / side),
             "TRITON_CACHE_DIR": str(self.folder / side), "PYTHONUNBUFFERED": "1",
-            "PYTHONPATH": os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(ROOT), site))),
+            "PYTHONPATH": os.pathsep.join(filter(None, (*first, os.environ.get("PYTHONPATH"), str(ROOT), site))),
         }  # fmt: skip
         options = list(self._options)
         if self._rehearsal is not None:
             options += ["--rehearse", str(self._rehearsal / side)]
-            environment |= {"TRITIUM_TARGET": "emulated:90"} if side == "ours" else {}
-        return Process(side, options, environment)
+            environment |= {"TRITIUM_TARGET": "emulated:90"} if compiler else {}
+        return Process(compiler, options, environment)
 
     def left(self) -> float:
         """Seconds until the time limit."""
