@@ -166,6 +166,36 @@ def test_division_sequence_is_rounded_correctly(seed):
         same(vector(DIVISION, a, b), a / b)
 
 
+DOUBLE_DIVISION = """v_div_scale_f64 v[50:51], s[30:31], v[14:15], v[14:15], v[10:11]
+\tv_rcp_f64_e32 v[52:53], v[50:51]
+\tv_div_scale_f64 v[54:55], vcc, v[10:11], v[14:15], v[10:11]
+\tv_fma_f64 v[56:57], -v[50:51], v[52:53], 1.0
+\tv_fma_f64 v[52:53], v[52:53], v[56:57], v[52:53]
+\tv_fma_f64 v[56:57], -v[50:51], v[52:53], 1.0
+\tv_fma_f64 v[52:53], v[52:53], v[56:57], v[52:53]
+\tv_mul_f64 v[56:57], v[54:55], v[52:53]
+\tv_fma_f64 v[50:51], -v[50:51], v[56:57], v[54:55]
+\tv_div_fmas_f64 v[50:51], v[50:51], v[52:53], v[56:57]
+\tv_div_fixup_f64 v[40:41], v[50:51], v[14:15], v[10:11]"""
+
+
+def test_double_division_sequence_is_rounded_correctly(seed):
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 1 << 64, (2, 512), np.uint64).view(F64)
+    with np.errstate(**QUIET):
+        same(vector(DOUBLE_DIVISION, a, b, words=2), (a / b)[:, None])
+
+
+@pytest.mark.parametrize(("numerator", "denominator"), [(120, 20), (-126, 120), (-149, -126), (0, 127), (-130, 10)])
+def test_division_is_rounded_correctly_where_operands_are_scaled(numerator, denominator, seed):
+    """Every case of V_DIV_SCALE: exponents far apart, subnormal operands, inverses and quotients."""
+    mantissas = np.random.default_rng(seed).uniform(1, 2, (2, 256))
+    with np.errstate(**QUIET):
+        a = np.ldexp(mantissas[0], numerator).astype(F32)
+        b = np.ldexp(mantissas[1], denominator).astype(F32)
+        same(vector(DIVISION, a, b), a / b)
+
+
 def test_doubles():
     a, b = pairs(SPECIAL_FLOATS.astype(F64))
     with np.errstate(**QUIET):

@@ -190,7 +190,13 @@ class _Division:
         return ldexp(a, np.asarray([n]))
 
     def div_scale(self, value: Array, denominator: Array, numerator: Array) -> tuple[Array, Array]:
-        """Scale one operand of a quotient where its refinement would overflow or lose bits (V_DIV_SCALE)."""
+        """Scale one operand of a quotient where its refinement would overflow or lose bits.
+
+        The cases and their order are those of V_DIV_SCALE_F32 and _F64 in the CDNA 3 ISA reference (VOP3 opcodes 480
+        and 481), read differently in two places. It tests 1 / denominator of f32 for subnormals of f64, which it never
+        is. Where inverse and quotient are subnormal, it multiplies the denominator by 2**64, which overflows every such
+        denominator; divided by 2**64, the sequence is a division.
+        """
         value, denominator, numerator = np.broadcast_arrays(value, denominator, numerator)
         is_denominator = value.view(self.word) == denominator.view(self.word)
         is_numerator = value.view(self.word) == numerator.view(self.word)
@@ -223,8 +229,10 @@ class _Division:
     def div_fmas(self, a: Array, b: Array, c: Array, vcc: Array) -> Array:
         """a * b + c, scaled back where V_DIV_SCALE set VCC: up if the quotient is large, else down.
 
-        The documents say that the factor is 2**32 (2**64 of f64), which no scaling by V_DIV_SCALE matches; this one
-        makes the sequence of instructions a division that is rounded correctly.
+        The CDNA 3 ISA reference (VOP3 opcodes 482 and 483) has the factor 2**32 (2**64 of f64), which no scaling by
+        V_DIV_SCALE matches. The GCN ISA description of the assembler CLRX has 2**64 where |c| >= 2, else 2**-64, as
+        does tinygrad's emulator, which is compared with GPUs: with that the sequence of instructions is a division that
+        is rounded correctly.
         """
         a, b, c, vcc = np.broadcast_arrays(a, b, c, vcc)
         scale = np.where(self.exponent(c) > self.bias, self.scale, -self.scale)
@@ -238,7 +246,7 @@ class _Division:
         return out
 
     def div_fixup(self, quotient: Array, denominator: Array, numerator: Array) -> Array:
-        """The quotient, or its value where an operand is special (V_DIV_FIXUP).
+        """The quotient, or its value where an operand is special (CDNA 3 ISA reference, VOP3 opcodes 478 and 479).
 
         A quotient that is NaN though no operand is has overflowed on its way.
         """
