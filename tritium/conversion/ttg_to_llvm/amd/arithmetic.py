@@ -117,7 +117,9 @@ class AMDArithmetic(TargetInfo):
 
     def check_assembly(self, op: Operation | None) -> None:
         """Refuse it: LLVM's assembler for AMD GPUs is not part of llvmlite."""
-        raise UnsupportedOperation(op, f"needs inline assembly, which is not supported on {self.name}")
+        raise UnsupportedOperation(
+            op, f"needs inline assembly, which is not supported on {self.name}: llvmlite has no assembler for them"
+        )
 
     def _require(self, e: ThreadEmitter, function: MathFunction) -> None:
         for needed in function.requires:

@@ -35,4 +35,7 @@ def _assert(e: FunctionContext, op: tt.Assert) -> None:
 
 @amd_lowers(tt.Print)
 def _print(e: FunctionContext, op: tt.Print) -> None:
-    raise UnsupportedOperation(op, "(device_print) is not supported on AMD GPUs yet")
+    raise UnsupportedOperation(
+        op,
+        "(device_print) is not supported on AMD GPUs: it needs ROCm's functions for host calls, which are not linked",
+    )
