@@ -87,7 +87,7 @@ def async_load(
         barrier_of(barrier, "async_load").handle,
         buffer.handle,
         condition(_semantic, pred),
-        flag(multicast),
+        flag(multicast) and any(not any(basis) for basis in buffer.layout.cga_layout),
     )
     _semantic.builder.insert(op)
 

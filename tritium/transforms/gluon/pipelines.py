@@ -38,8 +38,14 @@ _CLEANUP = [
 TO_TILES = [_gluon("lower-gluon-to-tiles", "Tile programs have no layouts")]
 """The passes from layouts to tile programs, for CPUs."""
 
+_CLUSTERS = [
+    _gluon(
+        "order-mbarrier-lifetimes", "Other CTAs signal an mbarrier while it lives", when=has_any("ttng.init_barrier")
+    )
+]
+
 PIPELINE = [*_CHOICE, *_CLEANUP]
 """The passes for a GPU without TMA."""
 
-PIPELINE_WITH_TMA = [*_CHOICE, *_DESCRIPTORS, *_CLEANUP]
+PIPELINE_WITH_TMA = [*_CHOICE, *_DESCRIPTORS, *_CLEANUP, *_CLUSTERS]
 """The passes since Hopper."""
