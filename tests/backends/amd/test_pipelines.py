@@ -16,7 +16,7 @@ from tritium.compiler import GPUTarget, compile
 from tritium.dialects.ttg_context import target_of, threads_per_warp
 from tritium.emulator.amdgcn import launch
 from tritium.interpreter.evaluator import run
-from tritium.ir import Pass, parse_module, print_op, run_pipeline, verify
+from tritium.ir import CountedLoop, Pass, parse_module, print_op, run_pipeline, verify
 from tritium.transforms.ttgir.pipeline.amd_pipeline import amd_pipeline
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "triton-3.9"
@@ -89,3 +89,12 @@ def test_buffers_of_loads_are_kept_until_the_last_read(tmp_path: Path, seed: int
     launch(kernel.asm["amdgcn"], 1, [x, out, 5], shared_bytes=kernel.metadata.shared)
     wide = x.astype(np.float32)
     np.testing.assert_array_equal(out, (wide + wide @ wide.transpose(0, 2, 1)).sum(axis=0))
+
+
+def test_operand_that_is_transposed_after_the_load_is_prefetched_through_lds() -> None:
+    """Keys and values of attention: two stores to LDS in each of its two loops."""
+    module = parse_module((CORPUS / "attention.attention_forward.forward.gfx942.ttir.mlir").read_text())
+    run_pipeline(module, default_ttgir_pipeline("gfx942"), verifier=verify)
+    loops = [op for op in module.walk() if isinstance(op, CountedLoop)]
+    stores = [sum(op.name == "ttg.local_store" for op in loop.walk()) for loop in loops]
+    assert stores == [2, 2]

@@ -12,10 +12,10 @@ from math import copysign
 from typing import Any
 
 from ....analysis.axis_info import AxisInfoAnalysis
-from ....dialects import arith, ttg
+from ....dialects import arith, tt, ttg
 from ....dialects.constraints import bit_width
 from ....dialects.tt_types import PointerType
-from ....dialects.ttg_layouts import DotOperand, Linear
+from ....dialects.ttg_layouts import AmdMfma, DotOperand, Linear
 from ....dialects.ttg_maps import linear_layout_of, map_or_none
 from ....dialects.ttg_memory import AmdRotatingShared, MemDescType, SharedMemorySpace, SwizzledShared
 from ....dialects.ttg_operands import buffer_for, cluster_bases, memory_order, swizzled_for, swizzled_tile
@@ -111,7 +111,21 @@ def _layout_requested_by(user: Any, value: Any) -> tuple[Swizzled | None, bool]:
         return (result.encoding, False) if inner is not None or not is_used else (None, clash)
     if user.__class__ not in (ttg.LocalLoad, ttg.ConvertLayout):
         return None, False
-    return _swizzle_for(result, value.type), False
+    return _swizzle_for(result, value.type) or _transposed_swizzle(user.results[0], value.type), False
+
+
+def _transposed_swizzle(value: Value, source: Type) -> SwizzledShared | AmdRotatingShared | None:
+    """The buffer layout for a tensor from which MFMA reads an operand after a transpose in registers."""
+    (user,) = value.users if value.has_one_use else (None,)
+    if not isinstance(user, tt.Trans) or tuple(user.order) != (1, 0) or not isinstance(source, TensorType):
+        return None
+    operand = user.result.type
+    layout = operand.encoding if isinstance(operand, TensorType) else None
+    if not isinstance(layout, DotOperand) or not isinstance(layout.parent, AmdMfma):
+        return None
+    order = memory_order(source.encoding, source.shape)
+    blocks = cluster_bases(source.encoding, source.shape)
+    return swizzled_for(layout, source.shape, order, bit_width(source.element), blocks, transposed=True)
 
 
 def _swizzle_for(result: TensorType, source: Any) -> Swizzled | None:
