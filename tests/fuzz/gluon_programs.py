@@ -27,7 +27,8 @@ __all__ = ["MACHINES", "Program", "check"]
 MACHINES = ("emulated", "cpu", "interpreted")
 HEAD = """from tritium.experimental import gluon
 from tritium.experimental.gluon import language as gl
-from tritium.experimental.gluon.language.nvidia.ampere import async_copy
+from tritium.experimental.gluon.language.nvidia.ampere import mma_v2
+from tritium.experimental.gluon.language.nvidia.hopper import fence_async_shared, warpgroup_mma, warpgroup_mma_wait
 
 
 @gluon.jit
@@ -63,9 +64,12 @@ class Program:
 
     def __init__(self, seed: int) -> None:
         self.r = r = Random(seed)
+        self.hopper = seed % 4 == 3  # may use wgmma, which runs on the emulated GPU alone
         self.seed = seed
         self.warps = r.choice([1, 2, 4, 8])
         self.shape: tuple[int, ...] = (r.choice([8, 16, 32, 64]), r.choice([8, 16, 32, 64]))
+        if self.hopper:
+            self.warps, self.shape = 4, (64, self.shape[1])
         self.dtype = r.choice([np.int32, np.int16, np.int8])
         self.lines: list[str] = []
         self.count = 0
@@ -75,6 +79,8 @@ class Program:
         self.line(f"v = gl.load(x + {self.addresses()})")
         for _ in range(r.randint(2, 7)):
             r.choice(STEPS)(self)
+        if self.hopper:
+            _wgmma(self)
         self.line(f"gl.store(y + {self.addresses()}, v)")
         self.want = self.value
         self.source = HEAD + "".join(f"    {line}\n" for line in self.lines)
@@ -252,6 +258,49 @@ def _tensor_gather(p: Program) -> None:
     p.value = np.take(p.value, np.arange(p.shape[axis]) ^ mask, axis)
 
 
+def _matmul(p: Program) -> None:
+    """v & 7 times its transpose, by mma.sync."""
+    rows, columns = p.shape
+    if rows < 16 or columns < 16:
+        return
+    mma = p.name(f"gl.NVMMADistributedLayout([2, 0], {_split(p.r, p.warps, 2)}, [16, 8])")
+    p.line("w = (v & 7).to(gl.float16)")
+    p.line(f"left = gl.convert_layout(w, gl.DotOperandLayout(0, {mma}, 2))")
+    p.line(f"right = gl.convert_layout(gl.permute(w, [1, 0]), gl.DotOperandLayout(1, {mma}, 2))")
+    p.line(f"acc = mma_v2(left, right, gl.zeros([{rows}, {rows}], gl.float32, {mma}))")
+    _accumulated(p, mma)
+
+
+def _accumulated(p: Program, mma: str) -> None:
+    p.line("v = acc.to(gl.int32).to(v.dtype)")
+    few = (p.value & 7).astype(np.int64)
+    p.layout, p.shape = mma, (p.shape[0],) * 2
+    p.wrapped(few @ few.T)
+
+
+def _wgmma(p: Program) -> None:
+    """The same by wgmma: the right operand in shared memory, the left one there or in registers."""
+    rows, columns = p.shape
+    if rows != 64 or columns < 16 or p.warps != 4 or not p.hopper:
+        return
+    mma = p.name(f"gl.NVMMADistributedLayout([3, 0], [4, 1], [16, {p.r.choice([8, 16, 32, 64])}, 16])")
+    width = p.r.choice([w for w in (32, 64, 128) if w <= 2 * columns])
+    shared = p.name(f"gl.NVMMASharedLayout({width}, 16, 2)")
+    p.count += 1
+    left = b = f"b{p.count}"
+    p.line("w = (v & 7).to(gl.float16)")
+    p.line(f"{b} = gl.allocate_shared_memory(gl.float16, {list(p.shape)}, {shared}, w)")
+    p.line("fence_async_shared()")
+    if p.r.random() < 0.5:
+        left = f"gl.convert_layout(w, gl.DotOperandLayout(0, {mma}, 2))"
+    waits = p.r.random() < 0.5
+    zeros = f"gl.zeros([64, 64], gl.float32, {mma})"
+    p.line(f"acc = warpgroup_mma({left}, {b}.permute([1, 0]), {zeros}, is_async={waits})")
+    if waits:
+        p.line("acc = warpgroup_mma_wait(0, (acc,))")
+    _accumulated(p, mma)
+
+
 STEPS: list[Step] = [
     _arithmetic,
     _convert,
@@ -263,6 +312,8 @@ STEPS: list[Step] = [
     _index,
     _gather,
     _tensor_gather,
+    _matmul,
+    _wgmma,
 ]
 
 
@@ -284,7 +335,7 @@ def check(seed: int, machines: tuple[str, ...] = MACHINES) -> None:
     program = Program(seed)
     with tempfile.TemporaryDirectory() as folder:
         kernel = _kernel(program, folder)
-        for machine in machines:
+        for machine in machines if not program.hopper else ("emulated",):
             y = np.full(program.want.shape, 77, program.dtype)
             interpret = settings.runtime.interpret
             if machine == "emulated":
