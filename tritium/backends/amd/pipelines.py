@@ -118,6 +118,8 @@ def amd_ttgir_pipeline(options: HIPOptions) -> list[Pass]:
         _pipeline("amd-pipeline", "Prefetch global loads into registers", when=_has_schedule),
         _general("canonicalize", "Simplify prologues"),
         _layout("remove-layout-conversions", "Remove conversions between the layouts chosen above"),
+        _general("symbol-dce", "Drop functions that are never called"),
+        _general("cse", "Convert a value for two loops once", when=has_any("ttg.convert_layout")),
         _mma(
             "reduce-data-duplication",
             "Stage replicated dot operands through LDS",
@@ -126,7 +128,6 @@ def amd_ttgir_pipeline(options: HIPOptions) -> list[Pass]:
         _memory("reorder-instructions", "Reorder operations to reduce register pressure"),
         _memory("amd-convert-to-buffer-ops", "Access arrays below 2 GB by buffer instructions", when=_has_small_arrays),
         _general("canonicalize", "Drop pointers that loops carried"),
-        _general("symbol-dce", "Drop functions that are never called"),
         _general("sccp", "Propagate constants"),
         _general("cse", "Eliminate common subexpressions"),
         _general("canonicalize", "Canonicalize for lowering"),
