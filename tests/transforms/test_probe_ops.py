@@ -256,6 +256,7 @@ OF_ONE_OP = {
     "ttir/pad_shapes.mlir": "each op is padded in its own way",
     "shown/rewrite_tensor_pointer.mlir": "block pointers",
     "ttir/rewrite_tensor_pointer.mlir": "block pointers",
+    "shown/lower_gluon_to_tiles.mlir": "each op of layouts has a tile op of its own",
     "shown/prefetch.mlir": "local_load of a part is made",
     "ttgir/prefetch.mlir": "local_load of a part is made",
     "shown/amd_convert_to_buffer_ops.mlir": "tt.load and tt.store become buffer instructions",
