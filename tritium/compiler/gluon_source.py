@@ -18,6 +18,10 @@ class GluonASTSource(ASTSource):
 
     language = Language.GLUON
 
+    def _hash(self) -> str:
+        """Not that of the same function in the Triton language."""
+        return f"gluon {super()._hash()}"
+
     def prepare(self) -> None:
         """Import the modules that `make_ir` needs."""
         _ = _entry.gluon_to_ttgir

@@ -137,7 +137,10 @@ def specialized(fn: Any, entries: Mapping[str, Entry]) -> ASTSource:
     types = {name: e.type for name, e in entries.items() if not e.is_constant}
     values = {name: e.constant for name, e in entries.items() if e.is_constant}
     hints = {(i,): e.hint for i, e in enumerate(entries.values()) if e.hint and not e.is_constant}
-    return ASTSource(fn, types, values, {path: [["tt.divisibility", hint]] for path, hint in hints.items()})
+    source: ASTSource = fn.ASTSource(
+        fn, types, values, {path: [["tt.divisibility", hint]] for path, hint in hints.items()}
+    )
+    return source
 
 
 def value_of(text: str) -> Any:

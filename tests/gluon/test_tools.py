@@ -1,0 +1,92 @@
+"""Gluon kernels in the tools: compile, inspect, check, warmup, autotune, cached results, source lines."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import tritium
+from tritium.compiler import GPUTarget
+from tritium.experimental import gluon
+from tritium.experimental.gluon import language as gl
+from tritium.tools.cli import app
+
+SOURCE = """
+from tritium.experimental import gluon
+from tritium.experimental.gluon import language as gl
+
+
+@gluon.jit
+def scale(x, y, n, BLOCK: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([4], [32], [4], [0])
+    at = gl.program_id(0) * BLOCK + gl.arange(0, BLOCK, layout)
+    gl.store(y + at, 2 * gl.load(x + at, at < n, 0.0), at < n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [("compile", "ttgir"), ("inspect", "registers/thread"), ("check", "steps agree")],
+)
+def test_commands_take_gluon_kernels(tmp_path, command, expected):
+    path = tmp_path / "gluon_kernel.py"
+    path.write_text(SOURCE)
+    words = [command, f"{path}::scale", "--signature", "*fp32, *fp32, i32, 512", "--target", "cuda:90"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    assert expected in result.output
+
+
+@gluon.jit
+def scaled(x, y, n, BLOCK: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([4], [32], [4], [0])
+    at = gl.program_id(0) * BLOCK + gl.arange(0, BLOCK, layout)
+    gl.store(y + at, 2 * gl.load(x + at, at < n, 0.0), at < n)
+
+
+def source():
+    return scaled.ASTSource(scaled, {"x": "*fp32", "y": "*fp32", "n": "i32"}, {"BLOCK": 512})
+
+
+def test_ahead_of_time_compiles_have_lines_of_the_kernel():
+    kernel = tritium.compile(source(), target=GPUTarget("cuda", 90, 32), options={"num_warps": 4})
+    assert list(kernel.asm) == ["source", "ttgir", "llir", "ptx", "cubin"]
+    assert "test_tools.py" in kernel.asm["ttgir"] and ".loc" in kernel.asm["ptx"]
+
+
+def adds_one(x, n):
+    gl.store(x, n + 1)
+
+
+def test_the_same_function_in_two_languages_is_compiled_twice(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path))
+    stages = []
+    for jit in (tritium.jit, gluon.jit):
+        fn = jit(adds_one)
+        kernel = tritium.compile(fn.ASTSource(fn, {"x": "*i32", "n": "i32"}, {}), target=GPUTarget("cuda", 90, 32))
+        stages.append(list(kernel.asm)[1])
+    assert stages == ["ttir", "ttgir"]
+
+
+@pytest.mark.usefixtures("hopper")
+def test_warmup_compiles_what_a_launch_runs():
+    compiled = scaled.warmup(tritium.MockTensor("fp32"), tritium.MockTensor("fp32"), 1000, 512, grid=(2,))
+    x, y = np.arange(1000, dtype=np.float32), np.zeros(1000, np.float32)
+    kernel = scaled[(2,)](x, y, 1000, 512)
+    assert np.array_equal(y, 2 * x)
+    assert compiled.asm["ttgir"].count("tt.load") == kernel.asm["ttgir"].count("tt.load") == 1
+
+
+@tritium.autotune([tritium.Config({"BLOCK": 512}), tritium.Config({"BLOCK": 1024})], key=["n"])
+@gluon.jit
+def tuned(x, y, n, BLOCK: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([4], [32], [4], [0])
+    at = gl.program_id(0) * BLOCK + gl.arange(0, BLOCK, layout)
+    gl.store(y + at, gl.load(x + at, at < n, 0.0) + 1, at < n)
+
+
+@pytest.mark.usefixtures("hopper")
+def test_autotune_takes_gluon_kernels():
+    x, y = np.arange(1000, dtype=np.float32), np.zeros(1000, np.float32)
+    tuned[lambda meta: (tritium.cdiv(1000, meta["BLOCK"]),)](x, y, 1000)
+    assert np.array_equal(y, x + 1)
+    assert tuned.best_config.kwargs["BLOCK"] in (512, 1024)
