@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .dialects import dialect_pages
+from .gluon_names import gluon_names_page
 from .names import names_page
 from .options import options_page
 from .passes import pass_pages
@@ -19,6 +20,7 @@ FOLDERS = ("dialects", "passes")
 def pages() -> dict[Path, str]:
     """The text of every generated page."""
     made = dialect_pages() | pass_pages() | options_page() | settings_page() | works_page() | names_page()
+    made |= gluon_names_page()
     return {DOCS / name: text for name, text in made.items()}
 
 
