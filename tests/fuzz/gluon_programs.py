@@ -402,6 +402,8 @@ def _judged(program: Program, ptx: str, shared: int, error: str) -> str:
     try:
         launch(ptx, 1, [program.x, y], shared_bytes=shared)
     except EmulationError as found:
+        if "PaddedSharedLayout" in program.source and "which is not a multiple of" in str(found):
+            return ""  # Triton 3.9 accesses vectors across paddings that do not align them
         return f"seed {program.seed} by Triton: {found}"
     return "" if np.array_equal(y, program.want) else f"seed {program.seed} by Triton: elements differ"
 

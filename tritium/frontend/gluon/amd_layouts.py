@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ...dialects import ttg_layouts as ttg
 from ...dialects import ttg_memory as memory
@@ -140,12 +139,12 @@ class PartitionedSharedLayout(SharedLayout):
         )
 
 
-def _mfma(a: Any, shape: Sequence[int]) -> LayoutValue:
+def _mfma(a: ttg.AmdMfma, shape: Sequence[int]) -> LayoutValue:
     fields = (a.version, list(a.instrShape), a.isTransposed, list(a.warpsPerCTA), a.elementBitWidth)
     return AMDMFMALayout(*fields, list(a.tilesPerWarp), as_lists(a.CGALayout))
 
 
-def _wmma(a: Any, shape: Sequence[int]) -> LayoutValue:
+def _wmma(a: ttg.AmdWmma, shape: Sequence[int]) -> LayoutValue:
     registers, warps = map(as_lists, a.ctaLayout)
     fields = (a.version, a.isTranspose, warps, registers, list(a.instrShape))
     return AMDWMMALayout(*fields, as_lists(a.CGALayout), a.rank)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from ..aggregate_types import constexpr_type
 from ..constexpr import unwrap
@@ -18,7 +17,7 @@ EVICTION = ("evict_normal", "evict_first", "evict_last")
 PRIORITIES = ("evict_normal", "evict_unchanged", "evict_first", "evict_last")
 
 
-def _require(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+def _require(name: str, value: object, allowed: tuple[object, ...]) -> None:
     if value not in allowed:
         raise LanguageError(f"ValueError: {name} is {value!r}, it must be one of {', '.join(map(str, allowed))}")
 

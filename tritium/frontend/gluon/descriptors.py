@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from ...dialects import tt
 from ...ir import TensorType, Value
@@ -38,7 +37,7 @@ class tensor_descriptor_type(plain_descriptor_type):
             self.block_type.element_ty, self.block_type.shape, self.layout, self.block_type.shape
         ).nbytes_per_cta
 
-    def _unflatten_ir(self, handles: list[Value], at: int) -> tuple[Any, int]:
+    def _unflatten_ir(self, handles: list[Value], at: int) -> tuple[tensor_descriptor, int]:
         handle = handles[at]
         shape, at = self.shape_type._unflatten_ir(handles, at + 1)
         strides, at = self.strides_type._unflatten_ir(handles, at)

@@ -75,7 +75,8 @@ def allocate_mbarrier(
     count = ctas // 2 if pairs else ctas
     shape = [count] if unwrap(batch) is None else [static_int(batch, "batch"), count]
     layout = MBarrierLayout.multicta(ctas, pairs)
-    return _semantic.allocate_shared(int64, shape, layout)  # type: ignore[no-any-return]
+    made: shared_memory_descriptor = _semantic.allocate_shared(int64, shape, layout)
+    return made
 
 
 @builtin
