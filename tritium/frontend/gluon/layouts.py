@@ -463,12 +463,12 @@ def _nvmma(a: Any, shape: Sequence[int]) -> LayoutValue:
     return NVMMASharedLayout(*fields, as_lists(a.CGALayout))
 
 
-def _part(a: Any) -> list[int]:
+def _part(a: memory.PaddedShared) -> list[int]:
     """The shape of the part of a padded buffer that one CTA holds."""
     return [max([1, *(2 * basis[d] for basis in a.offset)]) for d in range(len(a.shape))]
 
 
-def _padded(a: Any, shape: Sequence[int]) -> LayoutValue:
+def _padded(a: memory.PaddedShared, shape: Sequence[int]) -> LayoutValue:
     pairs = [list(pair) for pair in zip(a.intervals, a.paddings)]
     bases = [[b // max(n, 1) for b, n in zip(basis, _part(a))] for basis in a.block]
     return PaddedSharedLayout(pairs, as_lists(a.offset), bases, list(a.shape))

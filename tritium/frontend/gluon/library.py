@@ -318,7 +318,7 @@ def _atomic_scatter(kind: str) -> object:
 
 for _method in (_load, _store, _gather, _scatter, _slice, _index, _permute, _reshape, _reinterpret):
     setattr(shared_memory_descriptor, _method.__name__[1:], _method)
-shared_memory_descriptor._reinterpret = _reinterpret  # type: ignore[attr-defined]  # before Triton 3.9
-shared_memory_descriptor._keep_alive = _keep_alive  # type: ignore[attr-defined]
+for _hidden in (_reinterpret, _keep_alive):  # names before Triton 3.9
+    setattr(shared_memory_descriptor, f"_{_hidden.__name__[1:]}", _hidden)
 for _kind in ("add", "max", "min", "and", "or", "xor", "xchg"):
     setattr(shared_memory_descriptor, f"atomic_scatter_{_kind}", _atomic_scatter(_kind))
