@@ -109,7 +109,7 @@ def test_older_spellings_are_read():
     [
         (lambda: Blocked((1, 3), (4, 8), (4, 1), (1, 0)), r"sizePerThread is \[1, 3\], it must hold powers of two"),
         (lambda: Blocked((1,), (4, 8), (4, 1), (1, 0)), "sizePerThread has 1 dimensions, order has 2"),
-        (lambda: Blocked((1, 1), (4, 8), (4, 1), (1, 1)), r"order \[1, 1\] is no permutation"),
+        (lambda: Blocked((1, 1), (4, 8), (4, 1), (1, 1)), r"order must be a permutation of 0\.\.\(rank-1\), but was \[1, 1\]"),
         (lambda: Blocked((1, 1), (4, 8), (4, 1), (1, 0), ((2, 0),)), "each bit of each dimension once"),
         (lambda: Blocked((1, 1), (4, 8), (4, 1), (1, 0), ((1,),)), "has 1 dimensions, the layout has 2"),
         (lambda: Slice(2, BLOCKED), "dim 2 is out of range for a parent of 2 dimensions"),
