@@ -59,6 +59,9 @@ REACHED = frozenset(f"triton.{name}" for name in (
     "compiler.compiler", "compiler.errors", "errors", "language.extra.cuda.gdc", "language.extra.cuda.utils",
     "language.semantic", "runtime.autotuner", "runtime.build", "runtime.cache",
     "runtime.driver", "runtime.errors", "runtime.interpreter", "runtime.jit", "tools.disasm",
+    "experimental.gluon.language._core", "experimental.gluon.language._layouts",
+    "experimental.gluon.language._math", "experimental.gluon.language._semantic",
+    "experimental.gluon.language._standard",
 ))  # fmt: skip
 
 _HERE = f"{__name__}:"
