@@ -231,8 +231,7 @@ class _Division:
 
         The CDNA 3 ISA reference (VOP3 opcodes 482 and 483) has the factor 2**32 (2**64 of f64), which no scaling by
         V_DIV_SCALE matches. The GCN ISA description of the assembler CLRX has 2**64 where |c| >= 2, else 2**-64, as
-        does tinygrad's emulator, which is compared with GPUs: with that the sequence of instructions is a division that
-        is rounded correctly.
+        does tinygrad's emulator: with that the sequence of instructions is a division that is rounded correctly.
         """
         a, b, c, vcc = np.broadcast_arrays(a, b, c, vcc)
         scale = np.where(self.exponent(c) > self.bias, self.scale, -self.scale)
