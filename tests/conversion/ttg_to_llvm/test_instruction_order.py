@@ -100,6 +100,13 @@ def test_chains_of_elements_stay_together() -> None:
     assert sink_to_first_use([*breadth, "  ret void"]) == [*depth, "  ret void"]
 
 
+def test_float_arithmetic_keeps_its_place_where_floats_are_not_sunk() -> None:
+    lines = ["  %t0 = add i32 %x, 1", *(f"  %t{i + 1} = fmul float %x{i}, %s" for i in range(4))]
+    lines += [f"  store float %t{i + 1}, ptr %p{i}" for i in range(4)]
+    stored = "  store i32 %t0, ptr %p"
+    assert sink_to_first_use([*lines, stored], sink_floats=False) == [*lines[1:], lines[0], stored]
+
+
 def test_what_takes_the_place_of_an_operand_does_not_wait() -> None:
     loads = [f"  %t{i} = load float, ptr %p{i}" for i in range(4)]
     steps = [f"  %t{i + 4} = fmul float %t{i}, %s" for i in range(4)]

@@ -23,7 +23,7 @@ from ...analysis.tma import DESCRIPTOR_BYTES, FORMER_UNLIKELY, UNLIKELY
 from ...dialects import arith, builtin, tt
 from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_context import num_ctas, num_warps
-from ...ir import CountedLoop, FunctionType, IfLike, IntegerAttr, IntegerType, Operation, Value
+from ...ir import CountedLoop, FunctionType, IfLike, IntegerAttr, IntegerType, LoopLike, Operation, Value
 from ...support import InternalError, UnsupportedOperation
 from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
@@ -167,7 +167,7 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
         *context.target.thread_ids(context),
         *(f"  {line}" for line in e.entry_lines),
         *([] if e.specialization is None else _warps.parting(context, e.specialization)),
-        *sink_to_first_use(e.lines),
+        *sink_to_first_use(e.lines, sink_floats=any(isinstance(op, LoopLike) for op in func.walk())),
         "}",
     ])  # fmt: skip
 
