@@ -5,7 +5,7 @@ import pytest
 from tritium.dialects.ttg_maps import linear_layout
 from tritium.experimental.gluon import language as gl
 from tritium.frontend.errors import LanguageError
-from tritium.frontend.gluon.layouts import layout_of, linear_form
+from tritium.frontend.gluon.layouts import layout_of, linear_form, warps_per_cta
 
 BLOCKED = gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])
 MMA = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16])
@@ -104,3 +104,11 @@ def test_new_dimensions_leave_linear_layouts_equal():
     )
     for shape in ([16, 16], [16, 1], [1, 16]):
         assert layout_of(layout.attribute(), shape) == layout
+
+
+def test_warps_along_each_dimension_follow_from_the_layout():
+    linear = gl.DistributedLinearLayout([[0, 1]], [[1, 0]] * 5, [[0, 2], [0, 0], [32, 0], [0, 4]], [], [64, 8])
+    assert warps_per_cta(linear, [64, 8]) == [2, 4]
+    assert warps_per_cta(gl.SliceLayout(0, BLOCKED), [64]) == BLOCKED.warps_per_cta
+    with pytest.raises(LanguageError, match="AutoLayout says nothing about warps"):
+        warps_per_cta(gl.AutoLayout(), [64])

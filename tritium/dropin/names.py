@@ -207,6 +207,7 @@ ADDED: dict[str, dict[str, str]] = {
             "_unwrap_if_constexpr": "tritium.language.core:_unwrap_if_constexpr",
             "builtin": "tritium.language.core:builtin",
             "constexpr_type": "tritium.language.core:constexpr_type",
+            **({"warps_per_cta": "tritium.frontend.gluon.layouts:warps_per_cta"} if name == "_layouts" else {}),
         }
         for name in (
             "_core",

@@ -48,6 +48,7 @@ __all__ = [
     "layout_of",
     "linear_form",
     "shape_per_cta",
+    "warps_per_cta",
 ]
 
 Bases = list[list[int]]
@@ -425,6 +426,23 @@ class SharedLinearLayout(SharedLayout):
 
     def _attribute(self) -> ttg.Layout:
         return memory.SharedLinear(as_tuples(self.offset_bases), as_tuples(self.block_bases), self.alignment)
+
+
+def warps_per_cta(layout: DistributedLayout, shape: Sequence[int]) -> list[int]:
+    """The number of warps along each dimension of a tensor of `shape`; warps that hold the same elements count once.
+
+    A slice and a dot operand have the warps of their parent, in its dimensions. Raises LanguageError for a layout that
+    is not chosen yet.
+    """
+    if isinstance(layout, (SliceLayout, DotOperandLayout)):
+        return warps_per_cta(layout.parent, shape)
+    if isinstance(layout, DistributedLinearLayout):
+        along = [next(d for d, step in enumerate(basis) if step) for basis in layout.warp_bases if any(basis)]
+        return [1 << along.count(d) for d in range(len(shape))]
+    found: list[int] | None = getattr(layout, "warps_per_cta", None)
+    if found is None:
+        raise LanguageError(f"ValueError: {type(layout).__name__} says nothing about warps")
+    return found
 
 
 # -- from the IR --------------------------------------------------------------------------------------------------
