@@ -11,7 +11,7 @@ from ..ir import Operation, ShapedType
 from .evaluator import Buffer, Evaluator, OutOfBoundsError, Token, UndefinedError, undefined
 from .meanings import meaning
 from .numbers import byte_size, dtype_of
-from .operations import unsigned
+from .scaled import unpack_e2m1
 from .tiles import RMW
 
 
@@ -123,18 +123,9 @@ def _atomic_scatter(
     return old
 
 
-_E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float32)
-
-
 @meaning("ttg.fp4_to_fp")
 def _fp4_to_fp(ev: Evaluator, op: ttg.Fp4ToFp, x: np.ndarray) -> np.ndarray:
-    """The numbers of the low bits first; those with the sign bit are negative."""
-    numbers = np.concatenate([_E2M1, -_E2M1])
-    bits = unsigned(np.asarray(x))
-    pairs = np.stack([numbers[bits & 15], numbers[bits >> 4]], axis=op.axis + 1)
-    ty = op.result.type
-    assert isinstance(ty, ShapedType)
-    return pairs.reshape(ty.shape)
+    return unpack_e2m1(x, op.axis).astype(np.float32)
 
 
 @meaning("gluon.set_auto_layout")

@@ -11,15 +11,18 @@ from .meanings import meaning
 _FOUR_BITS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
 
 
-def _unpacked(tile: Any, kind: Any, axis: int) -> Any:
-    """The elements as doubles; of two 4-bit ones in a byte, neighbours along `axis`, the lower bits are the first."""
-    if kind.name.lower() != "e2m1":
-        return np.asarray(tile, np.float64)
+def unpack_e2m1(tile: Any, axis: int) -> Any:
+    """Elements of e2m1 as doubles: of two in a byte, neighbours along `axis`, the lower bits are the first."""
     codes = np.asarray(tile).view(np.uint8)
     pairs = np.stack([codes & 15, codes >> 4], axis + 1)
     shape = list(codes.shape)
     shape[axis] *= 2
     return _FOUR_BITS[pairs.reshape(shape)]
+
+
+def _unpacked(tile: Any, kind: Any, axis: int) -> Any:
+    """The elements as doubles, unpacked if there are two in a byte."""
+    return unpack_e2m1(tile, axis) if kind.name.lower() == "e2m1" else np.asarray(tile, np.float64)
 
 
 def _scales(scale: Any) -> Any:
