@@ -87,15 +87,11 @@ def _mismatch(sign: str, lhs: Any, rhs: Any) -> LanguageError:
 
 def _static(visitor: Visitor, name: str, python: Any, sign: str, lhs: Any, rhs: Any) -> Any:
     method = _own_method(lhs, f"__{name.rstrip('_')}__")
-    if method is not None:
-        result = visitor.unit.apply(visitor, method, [rhs], {})
-        if unwrap(result) is not NotImplemented:
-            return result
-    reflected = _own_method(rhs, REFLECTED.get(name, ""))
-    if reflected is not None:
-        result = visitor.unit.apply(visitor, reflected, [lhs], {})
-        if unwrap(result) is not NotImplemented:
-            return result
+    for own, other in ((method, rhs), (_own_method(rhs, REFLECTED.get(name, "")), lhs)):
+        if own is not None:
+            result = visitor.unit.apply(visitor, own, [other], {})
+            if unwrap(result) is not NotImplemented:
+                return result
     if method is not None:
         raise _mismatch(sign, lhs, rhs)
     a, b = unwrap(lhs), unwrap(rhs)
