@@ -11,7 +11,7 @@ from .meanings import meaning
 _FOUR_BITS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
 
 
-def unpack_e2m1(tile: Any, axis: int) -> Any:
+def unpack_e2m1(tile: np.ndarray, axis: int) -> np.ndarray:
     """Elements of e2m1 as doubles: of two in a byte, neighbours along `axis`, the lower bits are the first."""
     codes = np.asarray(tile).view(np.uint8)
     pairs = np.stack([codes & 15, codes >> 4], axis + 1)
