@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from tritium.dialects.all import MODULES
 from tritium.dialects.ttg_maps import linear_layout
+from tritium.hardware.nvidia import nvidia_gpu
 from tritium.ir.parser import parse_attribute
 from tritium.tools.layout_view import Picture, svg
 from tritium.transforms.ttgir.pipelines import LOWERING, nvidia_ttgir_pipeline
@@ -74,7 +75,7 @@ def pipelines() -> str:
     """An SVG of the stages for sm_90: a column for each pipeline, a box for each pass, with its reason as a tooltip."""
     columns = {
         "ttir": gpu_ttir_pipeline(descriptors=True),
-        "ttgir": nvidia_ttgir_pipeline(90),
+        "ttgir": nvidia_ttgir_pipeline(nvidia_gpu(90)),
         "before llir": LOWERING,
     }
     most = max(map(len, columns.values()))

@@ -23,6 +23,7 @@ import tritium.conversion  # noqa: F401  (the passes that are named below)
 import tritium.dialects.all
 import tritium.transforms  # noqa: F401
 from tests.triton_oracle import TritonError, TritonOracle, find_interpreter
+from tritium.hardware.nvidia import nvidia_gpu
 from tritium.ir import PASSES, LoopLike, Operation, Pass, parse_module, print_op, run_pipeline, verify
 from tritium.transforms.ttgir.pipelines import nvidia_ttgir_pipeline
 
@@ -91,7 +92,7 @@ def our_text(text: str, capability: int) -> str:
     rows: list[Any] = [PASSES.lookup("rewrite-tensor-descriptor-to-pointer").row()]
     rows.append(PASSES.lookup("decompose-scaled-dot").row())
     rows.append(Pass("convert-triton-to-tritongpu", convert, "", options))
-    run_pipeline(module, [*rows, *nvidia_ttgir_pipeline(capability)], verifier=verify)
+    run_pipeline(module, [*rows, *nvidia_ttgir_pipeline(nvidia_gpu(capability))], verifier=verify)
     return print_op(module)
 
 

@@ -7,10 +7,11 @@ The scratch size, the synchronization inside the conversion and the emitted inst
 from __future__ import annotations
 
 from ..dialects import ttg
-from ..dialects.ttg_context import capability_of
+from ..dialects.ttg_context import gpu_of, has_feature
 from ..dialects.ttg_maps import linear_layout_of
 from ..dialects.ttg_memory import element_bits
 from ..dialects.ttg_switches import is_on
+from ..hardware.nvidia_features import CLUSTERS, LDMATRIX, STMATRIX
 from ..ir import Operation
 from ..layout.exchange import Plan, plan_exchange
 from ..layout.swizzle import MemoryPlan
@@ -20,13 +21,13 @@ __all__ = ["conversion_scratch", "exchange_of", "has_ldmatrix", "has_stmatrix", 
 
 
 def has_ldmatrix(op: Operation) -> bool:
-    """PTX ISA 8.7, section 9.7.14.5.15: from sm_75 on."""
-    return (capability_of(op) or 0) >= 75
+    """Whether matrices of 16-bit elements are read by `ldmatrix`."""
+    return has_feature(op, LDMATRIX)
 
 
 def has_stmatrix(op: Operation) -> bool:
-    """PTX ISA 8.7, section 9.7.14.5.16: from sm_90 on, unless it is switched off."""
-    return (capability_of(op) or 0) >= 90 and is_on(op, "stmatrix")
+    """Whether they are written by `stmatrix`, which can be switched off."""
+    return has_feature(op, STMATRIX) and is_on(op, "stmatrix")
 
 
 def exchange_of(op: ttg.ConvertLayout) -> Plan:
@@ -39,7 +40,8 @@ def exchange_of(op: ttg.ConvertLayout) -> Plan:
         plan = plan_exchange(source, target, bits, has_ldmatrix(op), has_stmatrix(op), only_lanes)
     except ValueError as error:
         raise UnsupportedOperation(op, f"is not supported: {error}") from None
-    if isinstance(plan, MemoryPlan) and plan.sync == "cluster" and (capability_of(op) or 90) < 90:
+    gpu = gpu_of(op)
+    if isinstance(plan, MemoryPlan) and plan.sync == "cluster" and gpu is not None and not gpu.has(CLUSTERS):
         raise UnsupportedOperation(op, "moves elements between CTAs of a cluster, which requires sm_90")
     return plan
 

@@ -24,6 +24,7 @@ from typing import Any
 from ..dialects import arith
 from ..dialects.tt_types import KNOWS_WARPS
 from ..dialects.ttg_maps import map_or_none
+from ..hardware.nvidia import NvidiaGPU
 from ..ir import (
     BlockArgument,
     CountedLoop,
@@ -64,12 +65,6 @@ HIGH_REGISTER_PRESSURE = "tritium.high_register_pressure"
 
 REGISTER_OPERANDS = "tritium.register_operands"
 """Marks a loop: operands of its WGMMAs that are in registers before it stay there."""
-
-MOST_OF_THREAD = 255
-"""Registers that a thread can have."""
-
-REGISTERS = 65536
-"""Registers of an SM (CUDA C++ programming guide 13.0, all capabilities from 7.0 on)."""
 
 HALF_OCCUPANCY = 64
 """Registers of a thread at which an SM has 1,024 threads. ptxas keeps a loop of scalar loads at 64 that needs 150 to
@@ -173,8 +168,10 @@ def loads_limit_occupancy(module: Operation, threads: int) -> bool:
             return False
         if isinstance(op, CountedLoop):
             loops.append(op)
-    most = REGISTERS // (2 * threads)
-    return any(HALF_OCCUPANCY < min(registers_in_flight(loop), MOST_OF_THREAD) <= most for loop in loops)
+    most = NvidiaGPU.registers // (2 * threads)
+    return any(
+        HALF_OCCUPANCY < min(registers_in_flight(loop), NvidiaGPU.registers_per_thread) <= most for loop in loops
+    )
 
 
 def registers_in_flight(loop: CountedLoop) -> int:

@@ -27,7 +27,6 @@ __all__ = [
 
 _instrumentation = LazyModule(".instrumentation", __package__)
 
-MAX_REGISTERS = 255  # a thread of any NVIDIA GPU has at most so many
 MAX_THREADS = 1024  # of one program
 MAX_CTAS = 16  # of a cluster
 

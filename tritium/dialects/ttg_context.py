@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from ..hardware.nvidia import NvidiaGPU, nvidia_gpu
+from ..hardware.nvidia_features import Feature
 from ..ir import SURROUNDINGS, IntegerAttr, Operation, Region, StringAttr, TensorType, Type, Value
 from ..ir.parameters import power_of_two
 from .ttg_layouts import Distributed, Layout, is_irregular
@@ -25,7 +27,8 @@ __all__ = [
     "OPAQUE",
     "TARGET",
     "THREADS_PER_WARP",
-    "capability_of",
+    "gpu_of",
+    "has_feature",
     "num_ctas",
     "num_warps",
     "target_of",
@@ -72,10 +75,16 @@ def target_of(op: Operation) -> str:
     return attr.value if isinstance(attr, StringAttr) else ""
 
 
-def capability_of(op: Operation) -> int | None:
-    """The compute capability of the target of the module around `op`; None if it is no NVIDIA GPU."""
+def gpu_of(op: Operation) -> NvidiaGPU | None:
+    """The NVIDIA GPU that the module around `op` is compiled for; None where it names none, or another target."""
     kind, _, number = target_of(op).partition(":")
-    return int(number) if kind == "cuda" and number.isdigit() else None
+    return nvidia_gpu(int(number)) if kind == "cuda" and number.isdigit() else None
+
+
+def has_feature(op: Operation, feature: Feature) -> bool:
+    """Whether the module around `op` is compiled for an NVIDIA GPU with a feature."""
+    gpu = gpu_of(op)
+    return gpu is not None and gpu.has(feature)
 
 
 def num_warps(op: Operation | None) -> int | None:

@@ -18,6 +18,8 @@ from typing import Any
 from .. import conversion as _conversion  # noqa: F401  (passes that read other dialects than they write)
 from .. import dialects as _dialects  # noqa: F401  (they register themselves)
 from .. import transforms as _transforms  # noqa: F401  (so do their passes)
+from ..hardware.nvidia import nvidia_gpu
+from ..hardware.nvidia_features import TMA
 from ..ir import (
     PASSES,
     ParseError,
@@ -65,11 +67,16 @@ _lowering = LazyModule("..transforms.ttgir.pipelines", __package__)
 
 PASSES.add_file("convert-tt-to-ttc", f"{__package__.rpartition('.')[0]}.backends.cpu.passes.convert_tt_to_ttc")
 
+
+def _ttir_key(capability: int) -> str:
+    return "cuda:90" if nvidia_gpu(capability).has(TMA) else "cuda:80"
+
+
 for _capability in (80, 90, 100, 120):
     PASSES.add_pipeline(
         f"ttir-cuda-{_capability}",
         f"all passes from a kernel to ttir, for cuda:{_capability}",
-        lambda key="cuda:80" if _capability < 90 else "cuda:90": _nvidia.PIPELINES[key],  # type: ignore[misc]
+        lambda capability=_capability: _nvidia.PIPELINES[_ttir_key(capability)],  # type: ignore[misc]
     )
     PASSES.add_pipeline(
         f"ttgir-cuda-{_capability}",

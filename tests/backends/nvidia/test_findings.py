@@ -14,9 +14,9 @@ from tests.example_kernels import cases, load
 from tritium.backends.findings import Finding
 from tritium.backends.nvidia.findings import findings_of_resources
 from tritium.backends.nvidia.inspection import Registers
-from tritium.backends.nvidia.occupancy import Occupancy
 from tritium.backends.nvidia.remarks import explain
 from tritium.compiler import ASTSource, GPUTarget, compile
+from tritium.hardware.occupancy import Occupancy
 from tritium.ir.parser import parse_module
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tritium.backends.nvidia.instructions import count_instructions, in_flight, register_moves
-from tritium.backends.nvidia.occupancy import occupancy, register_limit
 from tritium.backends.nvidia.remarks import explain
+from tritium.hardware.nvidia import NvidiaGPU, nvidia_gpu
+from tritium.hardware.occupancy import occupancy
 
 PTX = """
 .visible .entry k()
@@ -84,7 +85,7 @@ def test_remarks_are_explained(text: str, kind: str, words: str) -> None:
     ],
 )
 def test_occupancy(capability: int, registers: int, warps: int, shared: int, expected: tuple[object, ...]) -> None:
-    assert occupancy(capability, registers, warps, shared) == expected
+    assert occupancy(nvidia_gpu(capability), registers, warps, shared) == expected
 
 
 def test_more_warps_are_not_the_advice_for_who_has_them() -> None:
@@ -95,4 +96,4 @@ def test_more_warps_are_not_the_advice_for_who_has_them() -> None:
 
 
 def test_the_most_registers_of_a_thread() -> None:
-    assert [register_limit(n) for n in (1, 8, 12, 16, 32)] == [255, 255, 168, 128, 64]
+    assert [NvidiaGPU.register_limit(n) for n in (1, 8, 12, 16, 32)] == [255, 255, 168, 128, 64]

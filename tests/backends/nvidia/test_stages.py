@@ -17,6 +17,7 @@ from tritium.backends.nvidia import assembler, toolchain
 from tritium.backends.nvidia.codegen import _MIN_VERSIONS
 from tritium.compiler import ASTSource, CompiledKernel, GPUTarget, compile
 from tritium.dialects import tt
+from tritium.hardware.nvidia import NvidiaGPU
 from tritium.support import settings
 
 
@@ -147,7 +148,7 @@ def test_more_shared_memory_than_the_chip_has() -> None:
 
 
 def test_tiles_that_need_more_shared_memory_than_the_chip_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tritium.backends.nvidia.target._SHARED_MEMORY", {75: 1})
+    monkeypatch.setattr(NvidiaGPU, "shared_memory_per_cta", 1024)
     with pytest.raises(OutOfResources, match="kernel product_kernel: out of resource: shared memory") as caught:
         build(product_kernel, block=64, ty="*fp16", until="ptx")
     assert caught.value.limit == 1024 < caught.value.required

@@ -257,8 +257,8 @@ def test_tf32_takes_the_upper_bits() -> None:
     [
         (("f16", "bf16", "f32"), 80, "", "of f16 and bf16 with accumulator type f32 has no mma.sync instruction"),
         (("bf16", "bf16", "bf16"), 80, "", "with accumulator type bf16 has no mma.sync instruction"),
-        (("f8E5M2", "f8E5M2", "f32"), 80, "", "needs sm_89, this is compiled for sm_80"),
-        (("f16", "f16", "f32"), 75, "", "needs sm_80, this is compiled for sm_75"),
+        (("f8E5M2", "f8E5M2", "f32"), 80, "", "needs sm_89 or later; this is compiled for sm_80"),
+        (("f16", "f16", "f32"), 75, "", "needs sm_80 or later; this is compiled for sm_75"),
         (("i16", "i16", "i32"), 80, "", "of i16 and i16"),
     ],
 )

@@ -10,6 +10,7 @@ import pytest
 from tests.conversion.ttg_to_llvm.harness import Gpu, from_ttgir
 from tests.emulator.test_tensor_copies import aligned, map_of
 from tritium.emulator import EmulationError, Memory
+from tritium.hardware.nvidia import nvidia_gpu
 from tritium.ir import parse_module, print_op, verify
 from tritium.transforms.ttgir.pipelines import nvidia_ttgir_pipeline
 
@@ -69,7 +70,7 @@ def specialized(body: str, num_stages: int = 3, change=lambda text: text) -> Gpu
     """The function with this body, taken through the pass and those behind it; `change` edits what the pass made."""
     module = parse_module(text_of(body))
     verify(module)
-    rows = nvidia_ttgir_pipeline(90, num_stages)
+    rows = nvidia_ttgir_pipeline(nvidia_gpu(90), num_stages)
     names = [row.name for row in rows]
     first = names.index("nvgpu-warp-specialization")
     for row in rows[first:]:

@@ -67,7 +67,9 @@ ROWS = """
 
 
 def test_chips_without_rows() -> None:
-    with pytest.raises(UnsupportedOperation, match="ttng.async_tma_gather needs sm_100, this is compiled for sm_90"):
+    with pytest.raises(
+        UnsupportedOperation, match="ttng.async_tma_gather needs sm_100 to sm_119; this is compiled for sm_90"
+    ):
         from_ttgir(HEAD + ROWS, 90)
 
 

@@ -19,6 +19,7 @@ from tests.interpreter.programs import random_program
 from tests.transforms.test_passes_random import SEED
 from tests.transforms.test_passes_random import outcome as written
 from tritium.dialects.ttg_maps import linear_layout
+from tritium.hardware.nvidia import nvidia_gpu
 from tritium.interpreter.evaluator import run
 from tritium.ir import Operation, Pass, parse_module, run_pipeline, verify
 from tritium.transforms.ttgir.pipelines import nvidia_ttgir_pipeline
@@ -81,7 +82,11 @@ def pipeline(capability: int, ctas: int = 1, warps: int = 4) -> list[Pass]:
     fn: Any = passes()["convert-triton-to-tritongpu"]
     options = fn.options_type(target=f"cuda:{capability}", num_ctas=ctas, num_warps=warps)
     pointers = Pass("rewrite-tensor-descriptor-to-pointer", passes()["rewrite-tensor-descriptor-to-pointer"], "")
-    return [pointers, Pass("convert-triton-to-tritongpu", fn, "", options), *nvidia_ttgir_pipeline(capability)]
+    return [
+        pointers,
+        Pass("convert-triton-to-tritongpu", fn, "", options),
+        *nvidia_ttgir_pipeline(nvidia_gpu(capability)),
+    ]
 
 
 @pytest.mark.parametrize(("capability", "ctas"), [(75, 1), (80, 1), (90, 1), (90, 2)])
@@ -134,6 +139,6 @@ def test_no_reduced_axis_is_split_over_ctas(ctas: int) -> None:
         module = parse_module((FOLDER / f"{name}.sm90.ttir.mlir").read_text())
         run_pipeline(module, pipeline(90, ctas)[:2], verifier=verify)
         divided += len(axes_whole(module))
-        run_pipeline(module, nvidia_ttgir_pipeline(90), verifier=verify)
+        run_pipeline(module, nvidia_ttgir_pipeline(nvidia_gpu(90)), verifier=verify)
         assert not axes_whole(module), f"{name}\n{module}"
     assert divided

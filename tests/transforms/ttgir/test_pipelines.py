@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import tritium.dialects.all  # noqa: F401
+from tritium.hardware.nvidia import nvidia_gpu
 from tritium.ir import PASSES, check_order, parse_module, print_op
 from tritium.support import InternalError
 from tritium.transforms.ttgir.pipelines import LATER, LOWERING, ORDER, nvidia_ttgir_pipeline
@@ -37,7 +38,7 @@ TAIL = """remove-layout-conversions reduce-data-duplication reorder-instructions
     ],
 )
 def test_pipeline_order_matches_triton(capability, loops, ahead):
-    names = [p.name for p in nvidia_ttgir_pipeline(capability)]
+    names = [p.name for p in nvidia_ttgir_pipeline(nvidia_gpu(capability))]
     described, copies = (["optimize-descriptor-encoding"], ["tma-lowering"]) if capability >= 90 else ([], [])
     middle = [
         "loop-aware-cse",
@@ -52,7 +53,7 @@ def test_pipeline_order_matches_triton(capability, loops, ahead):
 
 
 def test_every_row_has_a_reason_and_a_triton_name():
-    for p in nvidia_ttgir_pipeline(80):
+    for p in nvidia_ttgir_pipeline(nvidia_gpu(80)):
         assert p.reason and PASSES.find(p.name).fn is p.function
         assert PASSES.title(p.name).startswith(("Triton", "NVGPU", "Canonicalizer", "CSE", "SCCP", "SymbolDCE"))
 
@@ -62,7 +63,7 @@ def test_later_passes_are_not_implemented():
 
 
 def test_order_violations_are_detected():
-    rows = nvidia_ttgir_pipeline(80)
+    rows = nvidia_ttgir_pipeline(nvidia_gpu(80))
     names = [p.name for p in rows]
     for earlier, later, _ in ORDER:
         if earlier in names and later in names:
@@ -73,7 +74,7 @@ def test_order_violations_are_detected():
 
 def test_skipped_passes_would_change_nothing():
     """`when` of a row is only a cheap test for a pass without effect."""
-    rows = {p.name: p for capability in (75, 80, 90) for p in nvidia_ttgir_pipeline(capability)}
+    rows = {p.name: p for capability in (75, 80, 90) for p in nvidia_ttgir_pipeline(nvidia_gpu(capability))}
     rows = {"ttgir": {**rows, **{p.name: p for p in LOWERING}}, "ttir": {p.name: p for p in TTIR_PIPELINE}}
     left_out = set()
     for path in sorted(CORPUS.glob("*.mlir")):

@@ -18,11 +18,11 @@ from typing import Any
 
 from ...analysis.global_access import GlobalAccess
 from ...analysis.shared_traffic import Traffic
+from ...hardware.occupancy import Occupancy
 from ...ir import Operation, functions_of, is_private, is_register_dot
 from ...support.quantities import counted
 from ..findings import Finding, finding_at, finding_of
 from .disassembler import Instruction
-from .occupancy import Occupancy
 from .remarks import Remark
 from .sass import places_of
 

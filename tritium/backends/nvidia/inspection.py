@@ -18,6 +18,8 @@ from ...analysis.global_access import global_accesses
 from ...analysis.shared_traffic import Traffic, stages_of, traffic_of
 from ...dialects import all as _dialects
 from ...dialects.ttg_warps import WarpSpecialize
+from ...hardware.nvidia import NvidiaGPU
+from ...hardware.occupancy import Occupancy, ctas_by_limit, occupancy
 from ...ir import IntegerAttr, Operation, enclosing_loop
 from ...ir.parser import parse_module
 from ...ir.passes import run_pipeline
@@ -31,7 +33,6 @@ from ..roofline import Launch, Roofline, roofline_of
 from .disassembler import Instruction, instructions_of
 from .findings import findings_of_accesses, findings_of_conflicts, findings_of_resources
 from .instructions import Count, count_instructions, in_flight, register_moves
-from .occupancy import Occupancy, ctas_by_limit, occupancy, register_limit
 from .peak_rates import peak_rates_of
 from .remarks import Remark, explain
 from .sass import MemoryCount, instruction_mix, memory_by_width
@@ -146,7 +147,7 @@ def inspect(
     functions = {} if module is None else callees_first(module, allocated)
     shared = metadata["shared"] + metadata.get("static_shared", 0)
     registers = _registers(metadata)
-    occupied = occupancy(target.capability, registers.each, warps, shared)
+    occupied = occupancy(target.gpu, registers.each, warps, shared)
     traffic = [t for function in functions for op in function.walk() for t in traffic_of(op)]
     remarks = tuple(explain(text, warps) for text in metadata.get("remarks", ()))
     code, no_sass = _sass(asm["cubin"], metadata["name"])
@@ -168,7 +169,7 @@ def inspect(
         in_flight=in_flight(ptx),
         partitions=() if module is None else tuple(_partitions(module, ptx)),
         occupancy=occupied,
-        limits=ctas_by_limit(target.capability, registers.each, warps, shared),
+        limits=ctas_by_limit(target.gpu, registers.each, warps, shared),
         roofline=None if launch is None else roofline_of(launch, asm, peak_rates_of(target.capability)),
         remarks=remarks,
         findings=(
@@ -181,7 +182,7 @@ def inspect(
 
 def _registers(metadata: Mapping[str, Any]) -> Registers:
     names = ("n_spills", "spill_stores", "spill_loads", "stack_size")
-    limit = register_limit(metadata["num_warps"])
+    limit = NvidiaGPU.register_limit(metadata["num_warps"])
     return Registers(metadata.get("n_regs", 0), limit, *(metadata.get(name, 0) for name in names))
 
 

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...dialects.ttg_switches import SWITCHES, current_names
+from ...hardware.nvidia import NvidiaGPU
+from ...hardware.nvidia_features import CLUSTERS, DEPENDENT_LAUNCH, LAUNCH_CONTROL
 from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
 from ...support.folders import file_digest
 from ...support.hashing import sha256
 from ...support.option_classes import hint, ignored_hint, instrumentation, semantic
 from ..options import (
-    MAX_REGISTERS,
     builds_mode,
     check_cuda_limits,
     check_instrumentation,
@@ -93,8 +94,8 @@ class CUDAOptions:
         given = parse_fields(cls, values)
         machine = _architecture(given.get("arch"), target)
         chosen = {**_of_target(machine), **given, **check_instrumentation(given, BUILT, machine.key)}
-        if "maxnreg" in given and given["maxnreg"] > MAX_REGISTERS:
-            chosen["maxnreg"] = MAX_REGISTERS  # 256 is what programs write who mean all of them
+        if "maxnreg" in given and given["maxnreg"] > NvidiaGPU.registers_per_thread:
+            chosen["maxnreg"] = NvidiaGPU.registers_per_thread  # 256 is what programs write who mean all of them
         if "extern_libs" not in chosen and settings.nvidia.libdevice_path:
             chosen["extern_libs"] = (("libdevice", settings.nvidia.libdevice_path),)
         chosen["enable_fp_fusion"] = settings.language.fp_fusion_enabled(given.get("enable_fp_fusion"))
@@ -122,7 +123,7 @@ class CUDAOptions:
     @property
     def dependent_launch(self) -> bool:
         """Whether kernels may wait for their predecessor."""
-        return self.target.has_dependent_launch
+        return self.target.gpu.has(DEPENDENT_LAUNCH)
 
     @property
     def key(self) -> str:
@@ -168,9 +169,9 @@ def _of_target(target: CUDATarget) -> dict[str, Any]:
 
 
 def _check_hardware(options: CUDAOptions, target: CUDATarget) -> None:
-    if options.num_ctas > 1 and not target.has_clusters:
+    if options.num_ctas > 1 and not target.gpu.has(CLUSTERS):
         raise OptionError(
             f"num_ctas > 1 requires NVIDIA SM90+ (Hopper). Current target is sm_{target.capability}: set num_ctas=1"
         )
-    if options.clc and not target.has_launch_control:
+    if options.clc and not target.gpu.has(LAUNCH_CONTROL):
         raise OptionError(f"clc=True requires NVIDIA SM100+ (Blackwell); current target is sm_{target.capability}")

@@ -25,6 +25,8 @@ from ...conversion.ttg_to_llvm.nvidia.target import NVIDIATarget
 from ...dialects import builtin, tt
 from ...dialects.tt_types import TensorDescType
 from ...dialects.ttg_switches import WITHOUT, is_on
+from ...hardware.nvidia import NvidiaGPU
+from ...hardware.nvidia_features import MMA_SYNC
 from ...ir import ArrayAttr, IntegerAttr, Operation, Pass, StringAttr, functions_of, i32
 from ...ir.passes import has_any, rows_from, run_pipeline
 from ...ir.remarks import remark
@@ -40,7 +42,6 @@ from ..compiler import UserText
 from ..errors import BackendError, OutOfResources
 from . import codegen
 from .assembler import Assembler, Resources, assembler_options, warn_of
-from .occupancy import REGISTERS, ctas_by_limit, register_limit
 from .options import CUDAOptions
 from .target import CUDATarget
 from .toolchain import find_tool, highest_ptx, parse_release, tool_version
@@ -56,6 +57,7 @@ _HOST_MAPS = (
     ),
 )
 _driver_jit = LazyModule(".driver_jit", __package__)
+_occupancy = LazyModule("...hardware.occupancy", __package__)
 _shared_memory_report = LazyModule("..shared_memory_report", __package__)
 _gluon = LazyModule("...transforms.gluon.pipelines", __package__)
 _spill_retry = LazyModule(".spill_retry", __package__)
@@ -85,12 +87,12 @@ def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]
         _general(
             "decompose-scaled-dot",
             "no later pass supports scaled dots yet",
-            {"tensor_cores": capability >= 80},
+            {"tensor_cores": options.target.gpu.has(MMA_SYNC)},
             when=has_any("tt.dot_scaled"),
         ),
         *gpu_versions_pipeline(machine.num_warps * machine.threads_per_warp, options.enable_fp_fusion),
         Pass("convert-triton-to-tritongpu", convert_triton_to_tritongpu, "a plain layout for every tensor", machine),
-        *nvidia_ttgir_pipeline(capability, options.num_stages),
+        *nvidia_ttgir_pipeline(options.target.gpu, options.num_stages),
     ]
 
 
@@ -127,7 +129,7 @@ def gluon_to_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions) 
 def _warps(module: Operation, options: CUDAOptions) -> int:
     """The warps requested; more where the accumulators of dots exceed the registers of a thread and no limit is set."""
     given = options.num_warps
-    if options.target.capability < 80 or options.num_ctas > 1 or options.maxnreg is not None:
+    if not options.target.gpu.has(MMA_SYNC) or options.num_ctas > 1 or options.maxnreg is not None:
         return given
     high = high_pressure_loop(module, given) if is_on(module, "warps-for-accumulators") else None
     warps = given if high is None else warps_for_accumulators(module, given)
@@ -229,12 +231,12 @@ class Build:
 
     def _retry_options(self, ptx: str, found: Resources, metadata: dict[str, Any]) -> Any:
         warps, shared = metadata["num_warps"], metadata["shared"] + found.shared
-        limits = ctas_by_limit(self.target.capability, found.registers, warps, shared)
+        limits = _occupancy.ctas_by_limit(self.target.gpu, found.registers, warps, shared)
         ctas = 1 if found.spilled > found.registers else min(limits.values())  # ptxas fails rather than allow one
         few = self._may("register-pressure-scheduling")
         return _spill_retry.SpillRetry(
             ctas_per_sm=None if self._limited else ctas,
-            more=ctas < limits["registers"] and found.registers < register_limit(warps),
+            more=ctas < limits["registers"] and found.registers < NvidiaGPU.register_limit(warps),
             sink_loads=self._may("ldmatrix-scheduling") and not isinstance(ptx, UserText),
             usage_level=few and not any(option in self._extra for option in _spill_retry.USAGE_LEVEL),
             reordered=few and not self.options.sched4reg,
@@ -316,12 +318,13 @@ def _release_of_assembler(capability: int) -> tuple[int, int] | None:
 def _check_registers(each: int, metadata: dict[str, Any]) -> None:
     """OutOfResources where a CTA needs more registers than an SM has, as `maxnreg` may allow."""
     warps = metadata["num_warps"]
-    most = register_limit(warps)
+    most = NvidiaGPU.register_limit(warps)
     if each > most:
         threads = f"threads of {warps} warp{'s' * (warps != 1)}"
         hint = f"{threads} can have {most} registers, and maxnreg allows {each}: set maxnreg to {most} or less"
         hint += ", or use fewer warps"
-        raise OutOfResources(each * warps * 32, REGISTERS, "registers", metadata["name"], hint=hint)
+        needed = each * warps * NvidiaGPU.warp_size
+        raise OutOfResources(needed, NvidiaGPU.registers, "registers", metadata["name"], hint=hint)
 
 
 _ENTRY = pattern(r"^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)", re.M)

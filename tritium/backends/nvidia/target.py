@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ...hardware.nvidia import OLDEST, NvidiaGPU, nvidia_gpu
+from ...hardware.nvidia_features import FP8_CONVERSIONS, TMA
 from ...support import OptionError
 from ...support.dataclasses import dataclass
 
@@ -16,10 +18,6 @@ __all__ = ["CUDATarget"]
 
 # The minimum K of a dot by the width of its operands in bits: that of one instruction.
 _MIN_DOT_K = {8: 32, 16: 16, 32: 8, 64: 4}
-
-# Kilobytes of shared memory that a block may ask for, by the first capability that has so much (CUDA C++ programming
-# guide, technical specifications by compute capability).
-_SHARED_MEMORY = {75: 64, 80: 163, 86: 99, 87: 163, 89: 99, 90: 227, 120: 99}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +31,10 @@ class CUDATarget:
     warp_size: int = 32
 
     def __post_init__(self) -> None:
-        if self.capability < 75:
-            raise OptionError(f"compute capability {self.capability} is not supported: it must be 75 or more")
-        if self.warp_size != 32:
-            raise OptionError(f"a warp of an NVIDIA GPU has 32 threads, not {self.warp_size}")
+        if self.capability < OLDEST:
+            raise OptionError(f"compute capability {self.capability} is not supported: it must be {OLDEST} or more")
+        if self.warp_size != NvidiaGPU.warp_size:
+            raise OptionError(f"a warp of an NVIDIA GPU has {NvidiaGPU.warp_size} threads, not {self.warp_size}")
 
     @classmethod
     def of(cls, target: Any) -> CUDATarget:
@@ -67,14 +65,14 @@ class CUDATarget:
         return f"cuda:{self.capability}"
 
     @property
-    def generation(self) -> int:
-        """The major number: 8 for Ampere and Ada, 9 for Hopper, 10 and 12 for Blackwell."""
-        return self.capability // 10
+    def gpu(self) -> NvidiaGPU:
+        """The machine model."""
+        return nvidia_gpu(self.capability)
 
     @property
     def fp8_dtypes(self) -> tuple[str, ...]:
-        """The 8-bit float types that kernels may convert to: e4m3 came with Ada (8.9)."""
-        return ("fp8e4b15", "fp8e4nv", "fp8e5") if self.capability >= 89 else ("fp8e4b15", "fp8e5")
+        """The 8-bit float types that kernels may convert to."""
+        return ("fp8e4b15", "fp8e4nv", "fp8e5") if self.gpu.has(FP8_CONVERSIONS) else ("fp8e4b15", "fp8e5")
 
     @property
     def dot_precisions(self) -> tuple[str, ...]:
@@ -83,28 +81,13 @@ class CUDATarget:
 
     @property
     def has_descriptors(self) -> bool:
-        """Whether hardware reads tensor descriptors (since Hopper); elsewhere they become pointers."""
-        return self.capability >= 90
-
-    @property
-    def has_dependent_launch(self) -> bool:
-        """Whether a kernel may start before its predecessor is done (since Hopper)."""
-        return self.capability >= 90
-
-    @property
-    def has_clusters(self) -> bool:
-        """Whether several blocks of threads form a cluster (since Hopper), so that `num_ctas` may exceed 1."""
-        return self.capability >= 90
-
-    @property
-    def has_launch_control(self) -> bool:
-        """Whether a running kernel can take over the work of programs not started yet (since Blackwell)."""
-        return self.capability >= 100
+        """Whether hardware reads tensor descriptors ; elsewhere they become pointers."""
+        return self.gpu.has(TMA)
 
     @property
     def shared_memory(self) -> int:
         """Bytes of shared memory that a block of threads can have at most."""
-        return _SHARED_MEMORY[max(c for c in _SHARED_MEMORY if c <= self.capability)] * 1024
+        return self.gpu.shared_memory_per_cta
 
     @property
     def imprecise_accumulation(self) -> int:

@@ -23,6 +23,7 @@ from ...analysis.tma import DESCRIPTOR_BYTES, FORMER_UNLIKELY, UNLIKELY
 from ...dialects import arith, builtin, tt
 from ...dialects.tt_types import PointerType, TensorDescType
 from ...dialects.ttg_context import num_ctas, num_warps
+from ...hardware.nvidia_features import TMA
 from ...ir import CountedLoop, FunctionType, IfLike, IntegerAttr, IntegerType, LoopLike, Operation, Value
 from ...support import InternalError, UnsupportedOperation
 from ...support.dataclasses import dataclass
@@ -31,7 +32,7 @@ from ..llvm.control import CONTROL, lower_for, lower_if, lower_region
 from .context import LOWERINGS, FunctionContext, lowers
 from .instruction_order import sink_to_first_use
 from .program import GLOBAL_SCRATCH, OFFSET, global_scratch
-from .target_info import ModuleContext, TargetInfo
+from .target_info import ModuleContext, TargetInfo, require
 from .types import types_of
 
 __all__ = ["LoweredModule", "ttg_to_llvm"]
@@ -201,8 +202,7 @@ def _attributes(e: FunctionContext, func: tt.Func, i: int, arg: Value) -> str:
     A descriptor is passed by value: TMA reads it from parameter memory.
     """
     if isinstance(arg.type, TensorDescType) and e.is_kernel:
-        if e.module.capability < 90:
-            raise UnsupportedOperation(func, f"takes a tensor descriptor, {arg.type}, which needs sm_90")
+        require(e, func, TMA, f"takes a tensor descriptor, {arg.type}, which ")
         return _BY_VALUE
     if not isinstance(arg.type, PointerType) or func.arg_attrs is None:
         return ""

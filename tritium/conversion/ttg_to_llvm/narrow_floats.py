@@ -28,8 +28,6 @@ from .types import llvm_type
 
 __all__ = ["convert_small_floats", "small_float_cast"]
 
-#: The first capability with conversions of 8-bit floats: Ada.
-NATIVE = 89
 _PTX = {"f8E5M2": "e5m2", "f8E4M3FN": "e4m3"}
 #: Names, since the numbers of the two dialects' modes overlap.
 _NEAREST, _TOWARDS_ZERO = ("", "rtne", "to_nearest_even"), ("rtz", "toward_zero")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import nvvm, tt, ttg, ub
+from ...hardware.nvidia_features import DEPENDENT_LAUNCH
 from ...ir import IntegerAttr
-from ...support import InternalError, UnsupportedOperation
+from ...support import InternalError
 from .context import FunctionContext, lowers
+from .target_info import require
 from .types import llvm_type
 
 __all__ = ["GLOBAL_SCRATCH", "OFFSET", "global_scratch"]
@@ -84,8 +86,7 @@ def _launch(e: FunctionContext, op: tt.GridDependencyLaunchDependents) -> None:
 
 
 def _dependent(e: FunctionContext, op: Any, action: str) -> None:
-    if e.module.capability < 90:
-        raise UnsupportedOperation(op, f"needs sm_90; this is compiled for sm_{e.module.capability}")
+    require(e, op, DEPENDENT_LAUNCH)
     e.asm(f"griddepcontrol.{action};", "~{memory}", [])
 
 

@@ -12,14 +12,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from ...hardware.nvidia import NvidiaGPU
+from ...hardware.nvidia_features import Feature
 from ...ir import Operation, Type
-from ...support import InternalError, Location
+from ...support import InternalError, Location, UnsupportedOperation
 from ...support.dataclasses import dataclass, field
 from ..llvm import module as llvm_module
 from ..llvm.emitter import Emitter
 from ..lowerings import LoweringFunction
 
-__all__ = ["SHARED_ALIGNMENT", "GlobalAccess", "ModuleContext", "TargetInfo", "ThreadEmitter", "Warps"]
+__all__ = ["SHARED_ALIGNMENT", "GlobalAccess", "ModuleContext", "TargetInfo", "ThreadEmitter", "Warps", "require"]
 
 
 SHARED_ALIGNMENT = 1024
@@ -78,9 +80,9 @@ class ModuleContext(llvm_module.ModuleContext):
         return self.target.warp_size
 
     @property
-    def capability(self) -> int:
-        """The SM version (90 for sm_90); InternalError on other targets."""
-        return self.target.sm_version()
+    def gpu(self) -> NvidiaGPU:
+        """The NVIDIA GPU that is compiled for; InternalError on other targets, where no lowering may ask."""
+        return self.target.nvidia_gpu()
 
     def debug_location(self, loc: Location) -> str:
         """What is written behind the instructions of an operation at `loc`: `, !dbg !7` or nothing."""
@@ -189,6 +191,13 @@ class ThreadEmitter(Emitter):
         self.target.cluster_barrier(self, relaxed)
 
 
+def require(e: ThreadEmitter, op: Operation, feature: Feature, of: str = "") -> None:
+    """Refuse an operation, `of` some types, whose instruction the GPU does not have."""
+    gpu = e.module.gpu
+    if not gpu.has(feature):
+        raise UnsupportedOperation(op, f"{of}needs {feature.requirement}; this is compiled for {gpu.name}")
+
+
 @dataclass(frozen=True)
 class GlobalAccess(ABC):
     """An access to `count` words of `bits` each in global memory, with the cache policy of its operation."""
@@ -247,9 +256,9 @@ class TargetInfo(ABC):
     #: threads of a warp
     warp_size: int
 
-    def sm_version(self) -> int:
-        """The compute capability of an NVIDIA GPU, times ten; InternalError on others, where no lowering may ask."""
-        raise InternalError(f"a lowering for {self.name} asks for an SM version")
+    def nvidia_gpu(self) -> NvidiaGPU:
+        """The machine model of an NVIDIA GPU; InternalError on others, where no lowering may ask."""
+        raise InternalError(f"a lowering for {self.name} asks for the model of an NVIDIA GPU")
 
     def lowering_of(self, cls: type[Operation]) -> LoweringFunction | None:
         """The lowering of an operation that is this target's own; None for the shared one."""

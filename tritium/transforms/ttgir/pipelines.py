@@ -1,13 +1,15 @@
 """The pass pipelines of the `ttgir` stage for each generation of NVIDIA GPUs.
 
 `convert-triton-to-tritongpu`, which assigns initial layouts, is a conversion and precedes these tables.
-`nvidia_ttgir_pipeline(capability)` is the pipeline of a GPU, `LOWERING` what precedes the conversion to LLVM IR, and
+`nvidia_ttgir_pipeline(gpu)` is the pipeline of a GPU, `LOWERING` what precedes the conversion to LLVM IR, and
 `LATER` lists passes of Triton's order that are not implemented.
 """
 
 from __future__ import annotations
 
 from ...dialects.ttg_context import num_ctas
+from ...hardware.nvidia import NvidiaGPU, nvidia_gpu
+from ...hardware.nvidia_features import ASYNC_COPY, MMA_SYNC, TMA, WGMMA
 from ...ir import IfLike, LoopLike, MemoryAccess, Operation, Pass, check_order, is_descriptor_store, is_register_dot
 from ...ir.passes import has_any, has_interface, rows_from
 from . import PACKAGES
@@ -277,18 +279,18 @@ def _software_pipelining(num_stages: int) -> list[Pass]:
     ]
 
 
-def nvidia_ttgir_pipeline(capability: int, num_stages: int = 3) -> list[Pass]:
-    """The passes from initial layouts to `ttgir` for a GPU of compute capability `capability` / 10.
+def nvidia_ttgir_pipeline(gpu: NvidiaGPU, num_stages: int = 3) -> list[Pass]:
+    """The passes from initial layouts to `ttgir` for a GPU.
 
     `num_stages`: the number of stages of loops that do not state it.
     """
     precision = _mma(
         "f32-dot-tc",
         "Split f32 dots according to their input precision",
-        {"emu_tf32": capability >= 80},
+        {"emu_tf32": gpu.has(MMA_SYNC)},
         when=has_any("tt.dot"),
     )
-    loops = _LOOPS if capability >= 80 else _LOOPS_WITHOUT_ASYNC_COPIES
+    loops = _LOOPS if gpu.has(ASYNC_COPY) else _LOOPS_WITHOUT_ASYNC_COPIES
     warp_specialization = _warp_specialize(
         "nvgpu-warp-specialization",
         "Split a loop into producer and consumer partitions",
@@ -300,18 +302,18 @@ def nvidia_ttgir_pipeline(capability: int, num_stages: int = 3) -> list[Pass]:
         "Use useAcc = false instead of zero-initializing accumulators",
         when=has_any("ttng.warp_group_dot"),
     )
-    if capability >= 80:  # without support, the pass warns
+    if gpu.has(ASYNC_COPY):  # without support, the pass warns
         loops = [
             *loops,
             warp_specialization,
-            *([accumulator_init] if 90 <= capability < 100 else []),
+            *([accumulator_init] if gpu.has(WGMMA) else []),
             *_software_pipelining(num_stages),
         ]
-    prefetch = _PREFETCH if 80 <= capability < 90 else []
-    descriptors, tma = (_DESCRIPTORS, _TMA) if capability >= 90 else ([], [])
+    prefetch = _PREFETCH if gpu.has(ASYNC_COPY) and not gpu.has(TMA) else []
+    descriptors, tma = (_DESCRIPTORS, _TMA) if gpu.has(TMA) else ([], [])
     dots = [*_DOTS, *descriptors, *_OPERANDS]
     return [*_ACCESSES, precision, *_LAYOUTS, *dots, *loops, *_CLEANUP, *prefetch, *_AFTER_PIPELINING, *tma, *_TAIL]
 
 
 for _capability in (75, 80, 90, 100):
-    check_order([*nvidia_ttgir_pipeline(_capability), *LOWERING], ORDER)
+    check_order([*nvidia_ttgir_pipeline(nvidia_gpu(_capability)), *LOWERING], ORDER)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ....hardware.nvidia import NvidiaGPU
+from ....hardware.nvidia_features import BF16_ARITHMETIC, FP8_CONVERSIONS, INTEGER_TO_BF16, MIN_MAX_16_BITS
 from ....ir import Operation, Type
 from ..target_info import TargetInfo, ThreadEmitter
 
@@ -24,23 +26,23 @@ _TO_INTEGER = {  # (source, with a sign, bits): hardware conversions are defined
 
 
 class NVIDIAArithmetic(TargetInfo):
-    """The arithmetic hooks of `TargetInfo`, for a `capability` (90 for sm_90)."""
+    """The arithmetic hooks of `TargetInfo`, for a `gpu`."""
 
-    capability: int
+    gpu: NvidiaGPU
 
     # -- floats ---------------------------------------------------------------------------------------------------
 
     def has_fma(self, ty: Type) -> bool:
         """bf16 since sm_80."""
-        return str(ty) != "bf16" or self.capability >= 80
+        return str(ty) != "bf16" or self.gpu.has(BF16_ARITHMETIC)
 
     def has_min_max(self, ty: Type) -> bool:
         """16 bits since sm_80."""
-        return str(ty) not in ("f16", "bf16") or self.capability >= 80
+        return str(ty) not in ("f16", "bf16") or self.gpu.has(MIN_MAX_16_BITS)
 
     def rounds_integers_to_bf16(self) -> bool:
         """Since sm_90."""
-        return self.capability >= 90
+        return self.gpu.has(INTEGER_TO_BF16)
 
     def exp2(self, e: ThreadEmitter, value: str) -> str:
         """ex2.approx"""
@@ -95,7 +97,7 @@ class NVIDIAArithmetic(TargetInfo):
 
     def narrows_singles(self, target: str) -> bool:
         """To bf16 since sm_80."""
-        return target != "bf16" or self.capability >= 80
+        return target != "bf16" or self.gpu.has(BF16_ARITHMETIC)
 
     def byte_permute(self, e: ThreadEmitter, word: str, selector: int) -> str:
         """prmt"""
@@ -104,7 +106,7 @@ class NVIDIAArithmetic(TargetInfo):
     @property
     def native_small_floats(self) -> frozenset[str]:
         """e5m2 and e4m3 since Ada."""
-        return _SMALL_FLOATS if self.capability >= 89 else frozenset()
+        return _SMALL_FLOATS if self.gpu.has(FP8_CONVERSIONS) else frozenset()
 
     # -- integers -------------------------------------------------------------------------------------------------
 

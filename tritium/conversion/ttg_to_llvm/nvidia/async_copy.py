@@ -17,6 +17,7 @@ from typing import Any
 from ....dialects import ttg
 from ....dialects.tt_types import CacheModifier, CachePolicy
 from ....dialects.ttg_maps import linear_layout_of
+from ....hardware.nvidia_features import ASYNC_COPY
 from ....ir import TensorType
 from ....layout.access import Access, vector_access
 from ....layout.buffer_access import gap_limit, offset_columns
@@ -48,7 +49,7 @@ def _async_copy(e: FunctionContext, op: ttg.AsyncCopyGlobalToLocal) -> None:
     owns = owner(e, idle["lane"], idle["warp"])
     access = _pieces(e, op, vector_access(columns, buffer.bits, most=limit))
     e.bind(op.token, [])
-    if e.module.capability < 80 or access.width * access.bits // 8 not in SIZES:
+    if not e.module.gpu.has(ASYNC_COPY) or access.width * access.bits // 8 not in SIZES:
         _at_once(e, op, buffer, vector_access(columns, buffer.bits, most=limit), owns)
         return
     other = _other(e, op)
@@ -161,13 +162,13 @@ def _at_once(
 
 @lowers(ttg.AsyncCommitGroup)
 def _commit(e: FunctionContext, op: ttg.AsyncCommitGroup) -> None:
-    if e.module.capability >= 80:
+    if e.module.gpu.has(ASYNC_COPY):
         e.call_void("llvm.nvvm.cp.async.commit.group", attributes=" #1")
     e.bind(op.asyncToken, [])
 
 
 @lowers(ttg.AsyncWait)
 def _wait(e: FunctionContext, op: ttg.AsyncWait) -> None:
-    if e.module.capability >= 80:
+    if e.module.gpu.has(ASYNC_COPY):
         e.call_void("llvm.nvvm.cp.async.wait.group", ("i32", str(op.num)), attributes=" #1")
     e.bind(op.retToken, [])

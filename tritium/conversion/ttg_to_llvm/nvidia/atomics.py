@@ -22,6 +22,7 @@ from typing import Any
 
 from ....dialects import arith, tt
 from ....dialects.tt_types import AtomicOp, MemSemantic, PointerType
+from ....hardware.nvidia_features import BF16_ATOMICS, VECTOR_ATOMICS
 from ....ir import FloatType, TensorType, Type, Value, element_type
 from ....support import UnsupportedOperation
 from ....support.dataclasses import dataclass
@@ -164,7 +165,7 @@ def _most(e: FunctionContext, op: tt.AtomicRMW, ty: Type) -> int:
     """How many bytes one instruction may change."""
     if op.atomic_rmw_op is not AtomicOp.fadd or not isinstance(ty, FloatType) or ty.name == "f64":
         return byte_width(ty)
-    if e.module.capability >= 90:
+    if e.module.gpu.has(VECTOR_ATOMICS):
         return 16
     return 4 if ty.name == "f16" else byte_width(ty)
 
@@ -180,7 +181,7 @@ def _rmw_instruction(e: FunctionContext, op: tt.AtomicRMW, ty: Type, count: int)
         return _Instruction(f"{_NAMES[op.atomic_rmw_op]}{width}", width, 1)
     if not isinstance(ty, FloatType) or ty.name not in _FLOATS:
         raise UnsupportedOperation(op, f"cannot add to {ty}")
-    if ty.name == "bf16" and e.module.capability < 90:
+    if ty.name == "bf16" and not e.module.gpu.has(BF16_ATOMICS):
         return None
     suffix, words = _FLOATS[ty.name], count
     if width == 16 and count > 1:

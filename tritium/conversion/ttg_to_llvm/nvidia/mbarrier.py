@@ -16,6 +16,7 @@ from typing import Any
 
 from ....dialects import ttng
 from ....dialects.ttg_maps import linear_layout_of
+from ....hardware.nvidia_features import ELECT, TRY_WAIT
 from ....ir import IntegerAttr, Value, constant_of
 from ..context import FunctionContext, lowers
 
@@ -38,7 +39,7 @@ def elected(e: FunctionContext, warps: int = 1) -> str:
 
 def one_thread(e: FunctionContext) -> str:
     """True in one thread of the CTA; before sm_90 without `elect.sync`."""
-    return elected(e) if e.module.capability >= 90 else e.op(f"icmp eq i32 {e.thread}, 0")
+    return elected(e) if e.module.gpu.has(ELECT) else e.op(f"icmp eq i32 {e.thread}, 0")
 
 
 def guarded(e: FunctionContext, guard: str, *conditions: str) -> str:
@@ -164,7 +165,8 @@ def _wait(e: FunctionContext, op: ttng.WaitBarrier) -> None:
     if condition != "true":
         operands.append(("i1", condition))
         skip, behind = "@!$2 bra.uni skipWait;\n\t", "\n\tskipWait:"
-    ask, pause = ("try_wait", "") if e.module.capability >= 90 else ("test_wait", "@!complete nanosleep.u32 20;\n\t")
+    waits = e.module.gpu.has(TRY_WAIT)
+    ask, pause = ("try_wait", "") if waits else ("test_wait", "@!complete nanosleep.u32 20;\n\t")
     text = (
         f"{{\n\t.reg .pred complete;\n\t{skip}waitLoop:\n\t"
         f"mbarrier.{ask}.parity.shared::cta.b64 complete, [$0], $1;\n\t{pause}@!complete bra.uni waitLoop;{behind}\n}}"

@@ -19,26 +19,29 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ....dialects import arith
+from ....hardware.nvidia_features import F64_MMA_16X8, FP8_MMA_SYNC, MMA_SYNC, Feature
 from ....ir import FloatType, Type, f16, f32
 from ....layout import LinearLayout
 from ....layout.mma import MmaPlan, MmaStep, copies_of, plan_mma
 from ....support import UnsupportedOperation
 from ..context import FunctionContext
+from ..target_info import require
 from ..types import llvm_type
 
 __all__ = ["INSTRUCTIONS", "Instruction", "instruction_for", "mma_sync"]
 
 
 class Instruction(NamedTuple):
-    """One shape of `mma.sync`: rows and depth (all have 8 columns), the minimum capability."""
+    """One shape of `mma.sync`: rows and depth (all have 8 columns), the GPUs that have it."""
 
     rows: int
     depth: int
-    capability: int
+    feature: Feature
 
 
-_16_BITS, _8_BITS = Instruction(16, 16, 80), Instruction(16, 32, 80)
-_TF32, _F64, _FP8 = Instruction(16, 8, 80), Instruction(8, 4, 80), Instruction(16, 32, 89)
+_16_BITS, _8_BITS = Instruction(16, 16, MMA_SYNC), Instruction(16, 32, MMA_SYNC)
+_TF32, _F64 = Instruction(16, 8, MMA_SYNC), Instruction(8, 4, MMA_SYNC)
+_FP8 = Instruction(16, 32, FP8_MMA_SYNC)
 
 #: (a, b, c and d) as MLIR names element types -> the instruction that takes them.
 INSTRUCTIONS: dict[tuple[str, str, str], Instruction] = {
@@ -72,9 +75,7 @@ def instruction_for(e: FunctionContext, op: Any) -> Instruction:
     a, b, d = types
     if found is None:
         raise UnsupportedOperation(op, f"of {a} and {b} with accumulator type {d} has no mma.sync instruction")
-    if e.module.capability < found.capability:
-        have = f"this is compiled for sm_{e.module.capability}"
-        raise UnsupportedOperation(op, f"of {a} and {b} as mma.sync needs sm_{found.capability}, {have}")
+    require(e, op, found.feature, f"of {a} and {b} as mma.sync ")
     return found
 
 
@@ -87,7 +88,7 @@ def mma_sync(e: FunctionContext, op: Any) -> list[str]:
     """The parts of d = a @ b + c."""
     shape = instruction_for(e, op)
     width = max(1, 32 // op.a.type.element.width)
-    if shape is _F64 and e.module.capability >= 90:
+    if shape is _F64 and e.module.gpu.has(F64_MMA_16X8):
         shape = _larger_f64(e.layout(op.a))
     try:
         plan = _planned(e.layout(op.a), e.layout(op.b), e.layout(op.d), width, shape)
@@ -104,7 +105,7 @@ def _larger_f64(a: LinearLayout) -> Instruction:
     moving = [tuple(v)[-2:] for v in a.bases["register"]]
     if not any(row for row, _ in moving):
         return _F64
-    return Instruction(16, 4 << min(2, sum(k > 0 for _, k in moving)), 90)
+    return Instruction(16, 4 << min(2, sum(k > 0 for _, k in moving)), F64_MMA_16X8)
 
 
 class _Writer:

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....dialects.tt_types import CacheModifier, CachePolicy, EvictionPolicy
+from ....hardware.nvidia import NvidiaGPU, nvidia_gpu
+from ....hardware.nvidia_features import L2_CACHE_POLICY, REDUX, REDUX_F32, TMA
 from ....ir import Operation
 from ....support import UnsupportedOperation
 from ....support.dataclasses import dataclass
@@ -24,7 +26,6 @@ from .arithmetic import NVIDIAArithmetic
 
 __all__ = ["NVIDIATarget"]
 
-MAX_NAMED = 255  # registers of a thread that instructions have names for; 256 are allocated for it
 _AXES = "xyz"
 _REDUX = {
     "arith.addi": "add",
@@ -51,27 +52,27 @@ class NVIDIATarget(NVIDIAArithmetic):
     name = "NVIDIA GPUs"
     triple = "nvptx64-nvidia-cuda"
     kernel_convention = "ptx_kernel"
-    registers = 65536  # sm_75 to sm_121 (CUDA C++ programming guide 13.0, technical specifications)
-    warp_size = 32
+    registers = NvidiaGPU.registers
+    warp_size = NvidiaGPU.warp_size
 
     def __init__(self, capability: int = 80) -> None:
-        self.capability = capability
+        self.gpu = nvidia_gpu(capability)
 
-    def sm_version(self) -> int:
-        """90 for sm_90."""
-        return self.capability
+    def nvidia_gpu(self) -> NvidiaGPU:
+        """The machine model."""
+        return self.gpu
 
     # -- kernels --------------------------------------------------------------------------------------------------
 
     def shared_alignment(self, context: ModuleContext) -> int:
         """From sm_90 on that of 128-byte rows read by wgmma and TMA."""
-        return SHARED_ALIGNMENT if self.capability >= 90 or context.high_register_pressure else 16
+        return SHARED_ALIGNMENT if self.gpu.has(TMA) or context.high_register_pressure else 16
 
     def kernel_attributes(self, context: ModuleContext) -> str:
         """Threads per CTA, registers per thread, CTAs per cluster."""
         found = {"nvvm.reqntid": str(32 * context.total_warps)}
         if context.registers:
-            found["nvvm.maxnreg"] = str(min(context.registers, MAX_NAMED))
+            found["nvvm.maxnreg"] = str(min(context.registers, self.gpu.registers_per_thread))
         elif context.loads_limit_occupancy:
             found["nvvm.minctasm"] = "1"  # as many registers as one CTA may have
         if context.num_ctas > 1:
@@ -117,10 +118,10 @@ class NVIDIATarget(NVIDIAArithmetic):
         return e.call("i32", f"llvm.nvvm.shfl.sync.{kind}.i32", *operands, attributes=" #1")
 
     def reduces_warps(self, operation: str, ty: str) -> bool:
-        """redux.sync (PTX ISA 8.8, 9.7.13.8): integers since sm_80, minimum and maximum of f32 on sm_100."""
+        """redux.sync (PTX ISA 8.8, 9.7.13.8): integers and minimum and maximum of f32."""
         if ty == "i32":
-            return operation in _REDUX and self.capability >= 80
-        return operation in _REDUX_FLOAT and self.capability // 10 == 10
+            return operation in _REDUX and self.gpu.has(REDUX)
+        return operation in _REDUX_FLOAT and self.gpu.has(REDUX_F32)
 
     def reduce_warp(self, e: ThreadEmitter, operation: str, ty: str, word: str) -> str:
         """redux.sync"""
@@ -298,7 +299,7 @@ def _global_access(e: ThreadEmitter, op: Operation, bits: int, count: int, store
     if eviction is not EvictionPolicy.evict_normal:
         if cache is CacheModifier.none:
             hints += f".L1::{eviction.name}"
-        if e.module.capability >= 80:
+        if e.module.gpu.has(L2_CACHE_POLICY):
             hints += ".L2::cache_hint"
             made = e.asm(f"createpolicy.fractional.L2::{eviction.name}.b64 $0, 1.0;", "=l", [], "i64", False)
     return _Words(bits, count, "" if hints == ".global" else hints, made)

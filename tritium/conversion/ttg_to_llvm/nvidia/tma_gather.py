@@ -18,18 +18,18 @@ from typing import Any, NamedTuple
 from ....analysis.tma import box_of
 from ....dialects import ttng
 from ....dialects.ttg_maps import linear_layout_of
+from ....hardware.nvidia_features import TMA_GATHER
 from ....ir import Value
 from ....layout import LinearLayout
 from ....layout.bases import per_block
-from ....support import UnsupportedOperation
 from ..context import FunctionContext, lowers
 from ..positions import linear_image
+from ..target_info import require
 from .mbarrier import barrier_address, elected, guarded
 from .tma import Instruction, commit_group, first_of_group, group_mask, l2_policy, start_of
 
 __all__: list[str] = []
 
-ROWS_FROM = 100
 AT_ONCE = 4
 
 
@@ -42,8 +42,7 @@ class Rows(NamedTuple):
 
 def rounds(e: FunctionContext, op: Any, buffer: Value) -> Iterator[Rows]:
     """The rows that each warp copies, four at a time."""
-    if e.module.capability < ROWS_FROM:
-        raise UnsupportedOperation(op, f"needs sm_{ROWS_FROM}, this is compiled for sm_{e.module.capability}")
+    require(e, op, TMA_GATHER)
     ty: Any = buffer.type
     layout, size = ty.encoding, ty.element.width // 8
     numbers = linear_layout_of(op.x_offsets.type)

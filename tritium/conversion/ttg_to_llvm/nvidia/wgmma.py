@@ -31,6 +31,7 @@ from ....dialects import ttng
 from ....dialects.tt_types import InputPrecision
 from ....dialects.ttg_layouts import DotOperand
 from ....dialects.ttg_switches import is_on
+from ....hardware.nvidia_features import WGMMA
 from ....ir import FloatType, TensorType, Value, f16, f32
 from ....layout import LinearLayout
 from ....layout.wgmma import Matrix, Tile, fragments_of_operand, fragments_of_result, plan_matrix
@@ -40,6 +41,7 @@ from ..context import FunctionContext, lowers
 from ..packing import constant_bits, pack, unpack
 from ..positions import linear_image
 from ..shared_memory import buffer_of
+from ..target_info import require
 from ..types import bit_width, llvm_type
 
 __all__: list[str] = []
@@ -262,8 +264,7 @@ class Dot:
 def _planned(e: FunctionContext, op: Any) -> Dot:
     types = tuple(str(v.type.element) for v in (op.a, op.b, op.d))
     a, b, d = types
-    if e.module.capability // 10 != 9:
-        raise UnsupportedOperation(op, f"needs sm_90, this is compiled for sm_{e.module.capability}")
+    require(e, op, WGMMA)
     if types not in _TYPES or (a == "f32" and op.inputPrecision is not InputPrecision.tf32):
         precision = f" in the precision {op.inputPrecision.name}" if a == "f32" else ""
         raise UnsupportedOperation(op, f"of {a} and {b} with accumulator type {d}{precision} has no wgmma instruction")

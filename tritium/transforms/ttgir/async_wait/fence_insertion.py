@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from ....analysis.buffers import buffers_of, is_buffer
 from ....dialects import ttg, ttng
-from ....dialects.ttg_context import capability_of
+from ....dialects.ttg_context import has_feature
+from ....hardware.nvidia_features import WGMMA
 from ....ir import WRITE, LoopLike, Operation, count, functions_of, memory_effects, pass_on
 
 __all__ = ["fence_insertion"]
@@ -29,7 +30,7 @@ __all__ = ["fence_insertion"]
 @pass_on("module", statistics={"fences": "fences before dots"})
 def fence_insertion(module: Operation) -> bool:
     """Insert fences between generic-proxy writes and the WGMMAs that read them."""
-    if (capability_of(module) or 0) < 90:
+    if not has_feature(module, WGMMA):
         return False
     changed = 0
     for func in functions_of(module):

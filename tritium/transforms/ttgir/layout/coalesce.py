@@ -26,9 +26,10 @@ from ....analysis.axis_info import AxisInfoAnalysis
 from ....analysis.likely_strides import LikelyStrides, MultipleOf
 from ....dialects import tt, ttg
 from ....dialects.tt_types import PointerType
-from ....dialects.ttg_context import capability_of, num_warps, target_of, threads_per_warp
+from ....dialects.ttg_context import gpu_of, num_warps, target_of, threads_per_warp
 from ....dialects.ttg_defaults import blocked_in
 from ....dialects.ttg_layouts import Blocked, Layout
+from ....hardware.nvidia_features import VECTOR_ATOMICS
 from ....ir import (
     DescriptorAccess,
     FloatType,
@@ -205,7 +206,8 @@ def _atomic_elements(op: Any, width: int) -> int:
         return 1
     if target_of(op).startswith("hip:"):
         return max(1, 32 // width)
-    if op.atomic_rmw_op is tt.AtomicOp.fadd and (capability_of(op) or 90) < 90:
+    gpu = gpu_of(op)
+    if op.atomic_rmw_op is tt.AtomicOp.fadd and gpu is not None and not gpu.has(VECTOR_ATOMICS):
         return 2 if element is f16 else 1
     return VECTOR_BITS // width
 

@@ -8,8 +8,8 @@
     %e = tt.dot %x, %y, %z : … -> tensor<64x64xf32, #mma>
     %d = ttg.convert_layout %e : … -> tensor<64x64xf32, #blocked>
 
-**Instruction.** `VERSIONS` lists those of each capability, best first: version 2 is `mma.sync`, version 3 `wgmma`
-(emitted by `mma.wgmma`); the position of version 5 (`tcgen05.mma`) is marked there. Operands are f16, bf16, fp8, 8-bit
+**Instruction.** `NvidiaGPU.mma_versions` lists those of a GPU, best first: version 2 is `mma.sync`, version 3 `wgmma`
+(emitted by `mma.wgmma`). Operands are f16, bf16, fp8, 8-bit
 integers, f64 where the target has fast instructions for it, and f32 where tf32 is allowed; everything else, and
 everything on targets before sm_80, keeps a blocked layout and is lowered to FMAs.
 
@@ -33,9 +33,11 @@ from typing import Any
 
 from ....analysis.dataflow import reachable
 from ....dialects import arith, tt, ttg
-from ....dialects.ttg_context import capability_of, num_warps
+from ....dialects.ttg_context import gpu_of, num_warps
 from ....dialects.ttg_layouts import NvidiaMma
 from ....dialects.ttg_operands import operand_layout
+from ....hardware.nvidia import NvidiaGPU
+from ....hardware.nvidia_features import FAST_F64_MMA, FP8_MMA
 from ....ir import (
     ELEMENTWISE,
     FLOATS,
@@ -66,19 +68,6 @@ from .wgmma import fits_wgmma, warp_group_dot
 
 __all__ = ["accelerate_matmul"]
 
-#: (capabilities from, up to but not including) -> versions of MMA instructions, best first. sm_100 to sm_119 will have
-#: 5 before 2.
-VERSIONS: dict[tuple[int, int], tuple[int, ...]] = {
-    (80, 90): (2,),
-    (90, 100): (3, 2),
-    (100, 120): (2,),
-    (120, 130): (2,),
-}
-
-#: Targets whose tensor cores compute f64 faster than their FMA units (CUDA C++ programming guide, "throughput of native
-#: arithmetic instructions").
-FAST_F64 = (80, 90)
-
 _FP8 = (FLOATS["f8E5M2"], FLOATS["f8E4M3FN"])
 _HALF_FLOATS = (f16, bf16)
 
@@ -86,25 +75,25 @@ _HALF_FLOATS = (f16, bf16)
 @pass_on("module", statistics={"dots accelerated": "dots with an MMA layout"})
 def accelerate_matmul(module: Operation) -> bool:
     """Choose instructions and layouts for the dots of a module compiled for an NVIDIA GPU."""
-    capability = capability_of(module)
-    if capability is None:
+    gpu = gpu_of(module)
+    if gpu is None:
         return False
     changed = 0
     chains = Chains()
     for dot in [op for op in module.walk() if op.__class__ is tt.Dot][::-1]:
-        version = version_for(capability, dot)
-        _remark_on(dot, version, capability)
+        version = version_for(gpu, dot)
+        _remark_on(dot, version, gpu)
         if version and may_change("accelerate-matmul", dot):
             _accelerate(dot, version, chains)
             changed += 1
     count("dots accelerated", changed)
-    mixed = [_widen(op, capability) for op in module.walk() if op.__class__ is tt.Dot]
+    mixed = [_widen(op, gpu) for op in module.walk() if op.__class__ is tt.Dot]
     return bool(changed) or any(mixed)
 
 
-def _remark_on(dot: Any, version: int, capability: int) -> None:
+def _remark_on(dot: Any, version: int, gpu: NvidiaGPU) -> None:
     """Emit a remark for a dot that does not use the best MMA instructions of the target."""
-    best = _versions(capability)[:1]
+    best = gpu.mma_versions[:1]
     if best == (3,) and version < 3 and not isinstance(dot.d.type.encoding, NvidiaMma):
         instead = "MMA version 2 (mma.sync)" if version else "FMA"
         remark(
@@ -113,25 +102,21 @@ def _remark_on(dot: Any, version: int, capability: int) -> None:
         )
 
 
-def _versions(capability: int) -> tuple[int, ...]:
-    return next((v for (low, high), v in VERSIONS.items() if low <= capability < high), ())
-
-
-def version_for(capability: int, dot: Any) -> int:
+def version_for(gpu: NvidiaGPU, dot: Any) -> int:
     """The MMA version for a dot with blocked layouts; 0 where it keeps them."""
     layout = dot.d.type.encoding
     if layout is None or isinstance(layout, NvidiaMma):
         return 0
-    return next((v for v in _versions(capability) if _supports(v, capability, dot)), 0)
+    return next((v for v in gpu.mma_versions if _supports(v, gpu, dot)), 0)
 
 
-def _supports(version: int, capability: int, dot: Any) -> bool:
+def _supports(version: int, gpu: NvidiaGPU, dot: Any) -> bool:
     """Whether MMA instructions of `version` support the types of a dot."""
     if version == 3 and not fits_wgmma(dot):
         return False
     a, b, d = (element_type(v.type) for v in (dot.a, dot.b, dot.d))
     if f64 in (a, b, d):
-        return a is b is d and capability in FAST_F64
+        return a is b is d and gpu.has(FAST_F64_MMA)
     if a is f32 and b is f32:
         return d is f32 and dot.inputPrecision is tt.InputPrecision.tf32
     if a in _FP8 and b in _FP8:
@@ -241,17 +226,12 @@ def _has_width(ty: TensorType) -> bool:
 # -- unsupported types -----------------------------------------------------------------------------------------------
 
 
-def has_fp8_mma(capability: int) -> bool:
-    """Whether `mma.sync` multiplies fp8 in hardware: Ada and consumer Blackwell."""
-    return capability == 89 or capability // 10 == 12
-
-
-def _widen(dot: Any, capability: int) -> bool:
+def _widen(dot: Any, gpu: NvidiaGPU) -> bool:
     """Convert the operands of a dot to a supported type; returns whether any was converted."""
     ty = element_type(dot.a.type)
     result = dot.d.type
     if isinstance(result.encoding, NvidiaMma):
-        if ty not in _FP8 or has_fp8_mma(capability) or result.encoding.versionMajor > 2:
+        if ty not in _FP8 or gpu.has(FP8_MMA) or result.encoding.versionMajor > 2:
             return False
         wanted: Type = f16
     else:

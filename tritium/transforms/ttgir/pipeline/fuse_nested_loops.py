@@ -27,8 +27,9 @@ from typing import Any
 
 from ....dialects import arith, scf
 from ....dialects.llvm import Assume
-from ....dialects.ttg_context import capability_of
+from ....dialects.ttg_context import has_feature
 from ....dialects.ttg_switches import is_on
+from ....hardware.nvidia_features import WGMMA
 from ....ir import (
     PURE,
     TRAPS,
@@ -154,7 +155,7 @@ def _specializes(loop: CountedLoop) -> bool:
     """Whether the loop is warp-specialized."""
     if _SPECIALIZE not in loop.attributes or not is_on(loop, "warp-specialization"):
         return False
-    return (capability_of(loop) or 0) // 10 == 9
+    return has_feature(loop, WGMMA)
 
 
 # -- preparation -------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from ....dialects import tt
 from ....dialects.ttg_context import NUM_WARPS, num_warps
 from ....dialects.ttg_switches import is_on
 from ....dialects.ttg_warps import WarpReturn, WarpSpecialize
+from ....hardware.nvidia import NvidiaGPU
 from ....ir import Block, DenseArrayAttr, IntegerAttr, Operation, Region, i32, pass_on
 from ....support import UnsupportedOperation
 from ....support.dataclasses import dataclass
@@ -38,8 +39,6 @@ TOTAL_WARPS, MAX_REGISTERS = "ttg.total-num-warps", "ttg.maxnreg"
 
 GROUP = 4  # warps
 MAX_WARPS = 32  # warps per CTA
-REGISTERS = 65536
-"""Per SM, and the maximum per CTA (CUDA programming guide, technical specifications)."""
 REGISTER_UNIT, MIN_REGISTERS = 8, 24
 """Registers are reallocated in multiples of 8, at least 24 per thread (PTX ISA 8.7, section 9.7.19.5, setmaxnreg)."""
 IDLE = 16  # Triton's value for empty partitions
@@ -121,7 +120,8 @@ def _assign_registers(module: Operation, op: Any, base: int, total: int, instrum
         for at in range(group, group + max(count, 1), GROUP):
             groups[at] = max(groups.get(at, 0), -(-n // REGISTER_UNIT) * REGISTER_UNIT)
     said = module.attributes.get(MAX_REGISTERS)
-    each = said.value if isinstance(said, IntegerAttr) else REGISTERS // (32 * total) // REGISTER_UNIT * REGISTER_UNIT
+    most = NvidiaGPU.registers // (NvidiaGPU.warp_size * total) // REGISTER_UNIT * REGISTER_UNIT
+    each = said.value if isinstance(said, IntegerAttr) else most
     left = each * base + sum((each - n) * GROUP for n in groups.values())
     default = left // base // REGISTER_UNIT * REGISTER_UNIT
     if default < max(MIN_REGISTERS, _least(op.regions[0], instrumented)):

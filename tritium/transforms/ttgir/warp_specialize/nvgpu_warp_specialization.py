@@ -22,8 +22,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ....dialects import ttg
-from ....dialects.ttg_context import capability_of, num_ctas, num_warps
+from ....dialects.ttg_context import gpu_of, num_ctas, num_warps
 from ....dialects.ttg_switches import is_on
+from ....hardware.nvidia_features import TMA, WGMMA
 from ....ir import (
     CONSTANT,
     Block,
@@ -102,11 +103,12 @@ def _specialize(func: Operation, loops: list[Any], options: WarpSpecializationOp
 
 def _check_module(func: Operation, loop: Operation) -> None:
     warps = num_warps(loop) or 4
-    capability = capability_of(loop) or 90
-    if capability < 90:
+    gpu = gpu_of(loop)
+    if gpu is not None and not gpu.has(TMA):
         raise Refused(loop, "this GPU has no TMA")
-    if capability >= 100:
-        raise Refused(loop, f"it needs compute capability 9.x, and this is {capability // 10}.{capability % 10}")
+    if gpu is not None and not gpu.has(WGMMA):
+        major, minor = divmod(gpu.capability, 10)
+        raise Refused(loop, f"it needs compute capability 9.x, and this is {major}.{minor}")
     if warps % 4 or warps > 8:
         raise Refused(loop, f"it needs one or two groups of four warps, and num_warps is {warps}")
     if num_ctas(loop) > 1:

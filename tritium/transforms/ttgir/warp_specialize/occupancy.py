@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 from ....dialects import ttng
 from ....dialects.ttg_memory import element_bits
+from ....hardware.nvidia import nvidia_gpu
 from ....ir import CountedLoop, TensorType, Value
 from .partition import Span
 
@@ -42,8 +43,8 @@ class Occupancy(NamedTuple):
 
     @property
     def shared(self) -> int:
-        """Bytes of shared memory per CTA: of the 228 KiB, less 1 KiB reserved per CTA (CUDA guide, sm_90)."""
-        return (SHARED - RESERVED * self.blocks) // self.blocks
+        """Bytes of shared memory per CTA, less those that the system reserves."""
+        return _HOPPER.shared_memory // self.blocks - _HOPPER.reserved_shared_memory
 
     @property
     def consumer(self) -> int:
@@ -51,7 +52,7 @@ class Occupancy(NamedTuple):
         return 2 * (self.registers or 0) - self.producer
 
 
-SHARED, RESERVED = 233472, 1024
+_HOPPER = nvidia_gpu(90)  # the GPUs whose kernels are specialized
 
 ONE_CTA = Occupancy(1, None, 40)
 """40 as in CUTLASS kernels with one producer, two consumers; a multiple of 8, at least 24 (PTX ISA, `setmaxnreg`)."""

@@ -1,0 +1,131 @@
+"""NVIDIA GPUs by compute capability: the limits of an SM and a CTA, and the instructions.
+
+Sources: the technical specifications by compute capability of the CUDA C++ programming guide 13.0 (section 17.1), and
+NVIDIA's occupancy calculator for the units in which registers and shared memory are allocated.
+
+>>> hopper = nvidia_gpu(90)
+>>> hopper.shared_memory_per_cta, hopper.max_warps, hopper.mma_versions
+(232448, 64, (3, 2))
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import ClassVar, NamedTuple
+
+from ..support.dataclasses import dataclass
+from .nvidia_features import MMA_SYNC, WGMMA, Feature
+
+__all__ = ["NvidiaGPU", "nvidia_gpu"]
+
+OLDEST = 75
+
+
+class _SM(NamedTuple):
+    """Per SM: resident warps and CTAs, KiB of shared memory; KiB of it that one CTA can have."""
+
+    warps: int
+    ctas: int
+    shared: int
+    shared_per_cta: int
+
+
+_SMS = {
+    75: _SM(32, 16, 64, 64),
+    80: _SM(64, 32, 164, 163),
+    86: _SM(48, 16, 100, 99),
+    87: _SM(48, 16, 164, 163),
+    89: _SM(48, 24, 100, 99),
+    90: _SM(64, 32, 228, 227),
+    100: _SM(64, 32, 228, 227),
+    120: _SM(48, 24, 100, 99),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NvidiaGPU:
+    """A GPU of compute capability `capability` / 10: 90 for Hopper."""
+
+    capability: int
+
+    warp_size: ClassVar[int] = 32
+    schedulers: ClassVar[int] = 4
+    """Warp schedulers of an SM; each has a quarter of the registers."""
+    registers: ClassVar[int] = 65536
+    """32-bit registers of an SM, which is also the limit of a CTA."""
+    registers_per_thread: ClassVar[int] = 255
+    """Instructions encode a register in eight bits, and one of the values is the zero register."""
+    register_unit: ClassVar[int] = 256
+    """Registers: the allocation unit of a warp."""
+    shared_memory_unit: ClassVar[int] = 128
+    """Bytes: the allocation unit of a CTA."""
+    max_threads_per_cta: ClassVar[int] = 1024
+    shared_memory_banks: ClassVar[int] = 32
+    """Of four bytes each."""
+
+    @property
+    def name(self) -> str:
+        """ "sm_90" """
+        return f"sm_{self.capability}"
+
+    @property
+    def generation(self) -> int:
+        """The major number: 8 for Ampere and Ada, 9 for Hopper, 10 and 12 for Blackwell."""
+        return self.capability // 10
+
+    @property
+    def max_warps(self) -> int:
+        """Resident warps of an SM."""
+        return _sm(self.capability).warps
+
+    @property
+    def max_ctas(self) -> int:
+        """Resident CTAs of an SM."""
+        return _sm(self.capability).ctas
+
+    @property
+    def shared_memory(self) -> int:
+        """Bytes of shared memory of an SM."""
+        return _sm(self.capability).shared * 1024
+
+    @property
+    def shared_memory_per_cta(self) -> int:
+        """Bytes of shared memory that one CTA can have."""
+        return _sm(self.capability).shared_per_cta * 1024
+
+    @property
+    def reserved_shared_memory(self) -> int:
+        """Bytes that the system reserves of the shared memory of each CTA, since Ampere."""
+        return 1024 if self.capability >= 80 else 0
+
+    @property
+    def mma_versions(self) -> tuple[int, ...]:
+        """The MMA versions of dots, best first: 2 is `mma.sync`, 3 `wgmma`."""
+        return ((3,) if self.has(WGMMA) else ()) + ((2,) if self.has(MMA_SYNC) else ())
+
+    def has(self, feature: Feature) -> bool:
+        """Whether this GPU has the feature, one of `nvidia_features`."""
+        return feature.on(self.capability)
+
+    @classmethod
+    def register_limit(cls, warps: int) -> int:
+        """The registers that a thread can have in a CTA of `warps` warps.
+
+        >>> [NvidiaGPU.register_limit(warps) for warps in (4, 8, 16)]
+        [255, 255, 128]
+        """
+        return min(cls.registers_per_thread, cls.registers // (cls.warp_size * warps) // 8 * 8)
+
+
+@functools.lru_cache(64)
+def nvidia_gpu(capability: int) -> NvidiaGPU:
+    """The GPU of compute capability `capability` / 10; ValueError for those before 7.5."""
+    if capability < OLDEST:
+        raise ValueError(f"compute capability {capability} is not supported: it must be {OLDEST} or more")
+    return NvidiaGPU(capability)
+
+
+@functools.lru_cache(64)
+def _sm(capability: int) -> _SM:
+    """The limits of the newest listed SM that is not newer."""
+    return _SMS[max(c for c in _SMS if c <= capability)]
