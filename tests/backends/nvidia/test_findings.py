@@ -85,6 +85,9 @@ def test_spills_name_the_lines_that_spill() -> None:
     assert any(f.source.endswith("# crowded here") for f in spills), spills
     assert all("registers per thread spilled to local memory" in f.message for f in spills)
     assert {m.name.partition(".")[0] for m in found.memory if m.space == "local"} == {"LDL", "STL"}
+    (live,) = of_kind(found, "live-registers")
+    assert live.source.endswith("# crowded here") and "fill 129 registers of each thread" in live.message, live
+    assert "64" in live.message and "(tensor<8192xf32>)" in live.message
 
 
 @needs_ptxas

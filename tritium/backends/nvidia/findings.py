@@ -8,6 +8,7 @@
 | spills | registers are spilled to local memory | the assembler; the lines from SASS |
 | local-memory | a thread uses local memory without spills: an array that is indexed at run time | the assembler |
 | serialized-wgmma, ignored-setmaxnreg, other | the assembler remarks it | its remarks |
+| live-registers | of a kernel that spills: the operation at which most tensors are live | live values and layouts |
 | low-occupancy | a quarter of the warps or fewer, in a kernel without dots | the table of capabilities |
 """
 
@@ -17,9 +18,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...analysis.global_access import GlobalAccess
+from ...analysis.live_registers import live_registers
 from ...analysis.shared_traffic import Traffic
 from ...hardware.occupancy import Occupancy
-from ...ir import Operation, functions_of, is_private, is_register_dot
+from ...ir import Operation, Value, functions_of, is_private, is_register_dot
 from ...support.quantities import counted
 from ..findings import Finding, finding_at, finding_of
 from .disassembler import Instruction
@@ -31,6 +33,7 @@ __all__ = ["findings_of_accesses", "findings_of_conflicts", "findings_of_resourc
 UNCOALESCED = 4  # times the sectors that are needed; unaligned rows take twice as many
 LOW = 4  # low occupancy: at most 1 / LOW of the warps
 MAX_LINES = 4  # of spill findings
+MAX_TENSORS = 4  # that a finding names
 
 _STRIDE = (
     "if the stride of the axis along which memory is contiguous is 1, let the compiler know: a tl.constexpr, or an "
@@ -127,3 +130,24 @@ def _spills(kernel: Any, registers: Any, code: Sequence[Instruction]) -> Iterato
             f"{total}; {number} of the spill instructions {'is' if number == 1 else 'are'} on this line",
             hint,
         )
+    yield from _peak(kernel)
+
+
+def _peak(kernel: Any) -> Iterator[Finding]:
+    """Where most registers hold tensors, and which tensors these are."""
+    live = live_registers(kernel) if kernel is not None else None
+    peak = live.peak() if live is not None else None
+    if live is None or peak is None or not peak.registers:
+        return
+    rows = [(value, n) for value, n in live.values(peak.op) if n][:MAX_TENSORS]
+    tensors = ", ".join(f"{_shown(value)} {n}" for value, n in rows)
+    text = f"tensors that are live here fill {peak.registers} registers of each thread, the largest: {tensors}"
+    hint = "make the largest smaller (tile shape, num_warps), or load or compute it again where it is used"
+    yield finding_of("live-registers", peak.op, text, hint)
+
+
+def _shown(value: Value) -> str:
+    """`acc (tensor<128x128xf32>)`, without a name where the source has none."""
+    ty: Any = value.type
+    shape = f"tensor<{'x'.join(map(str, ty.shape))}x{ty.element}>"
+    return f"{value.hint} ({shape})" if value.hint else shape
