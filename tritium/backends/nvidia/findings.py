@@ -21,7 +21,7 @@ from ...analysis.global_access import GlobalAccess
 from ...analysis.live_registers import live_registers
 from ...analysis.shared_traffic import Traffic
 from ...hardware.occupancy import Occupancy
-from ...ir import Operation, Value, functions_of, is_private, is_register_dot
+from ...ir import Operation, TensorType, Value, functions_of, is_private, is_register_dot
 from ...support.quantities import counted
 from ..findings import Finding, finding_at, finding_of
 from .disassembler import Instruction
@@ -148,6 +148,6 @@ def _peak(kernel: Any) -> Iterator[Finding]:
 
 def _shown(value: Value) -> str:
     """`acc (tensor<128x128xf32>)`, without a name where the source has none."""
-    ty: Any = value.type
-    shape = f"tensor<{'x'.join(map(str, ty.shape))}x{ty.element}>"
+    ty = value.type
+    shape = f"tensor<{'x'.join(map(str, ty.shape))}x{ty.element}>" if isinstance(ty, TensorType) else str(ty)
     return f"{value.hint} ({shape})" if value.hint else shape
