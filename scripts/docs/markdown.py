@@ -54,11 +54,14 @@ def first_sentence(text: str) -> str:
     return m[1] if m else paragraph
 
 
-_MARKUP = re.compile(r"\*(?=\w)|(?<!\w)_(?=\w)|<(?=[A-Za-z/!])|(?<=\])\(|\[(?=\w+\]\[)")
+_MARKUP = re.compile(r"(?<!\*)\*(?=\w)|(?<!\w)_(?=\w)|<(?=[A-Za-z/!])|(?<=\])\(|\[(?=\w+\]\[)")
 
 
 def escape(text: str) -> str:
-    """Text outside of code with a backslash where Markdown would see markup that is none: `*x`, `<f32>`."""
+    """Text outside of code with a backslash where Markdown would see markup that is none: `*x`, `<f32>`.
+
+    Bold text (`**Warps.**`) is markup.
+    """
     parts = re.split(r"(`[^`]*`)", text)
     return "".join(part if i % 2 else _MARKUP.sub(r"\\\g<0>", part) for i, part in enumerate(parts))
 

@@ -50,4 +50,5 @@ def test_markdown():
     assert first_sentence("a = b. More.\n\nRest") == "a = b."
     assert first_sentence("f(a, b...) = c, e.g. d") == "f(a, b...) = c, e.g. d"
     assert escape("*p = `*q` * 2 <f32> < 3") == "\\*p = `*q` * 2 \\<f32> < 3"
+    assert escape("**Warps.** *p") == "**Warps.** \\*p"
     assert table(("a",), []) == "" and table(("a",), [("x|y",)]).endswith("| x\\|y |")
