@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from ....dialects import nvg, ttng
 from ..context import FunctionContext, lowers
+from .target import meet_cluster
 
 __all__: list[str] = []
-
-MEMORY = "~{memory}"
 
 
 @lowers(ttng.ClusterArrive)
 def _cluster_arrive(e: FunctionContext, op: ttng.ClusterArrive) -> None:
-    e.asm(f"barrier.cluster.arrive{'.relaxed' if op.relaxed else ''}.aligned;", MEMORY, [])
+    meet_cluster(e, f"llvm.nvvm.barrier.cluster.arrive{'.relaxed' if op.relaxed else ''}.aligned")
 
 
 @lowers(ttng.ClusterWait)
 def _cluster_wait(e: FunctionContext, op: ttng.ClusterWait) -> None:
-    e.asm("barrier.cluster.wait.aligned;", MEMORY, [])
+    meet_cluster(e, "llvm.nvvm.barrier.cluster.wait.aligned")
 
 
 @lowers(ttng.ClusterBarrier)

@@ -24,7 +24,7 @@ from ....support.dataclasses import dataclass
 from ..target_info import SHARED_ALIGNMENT, GlobalAccess, ModuleContext, ThreadEmitter
 from .arithmetic import NVIDIAArithmetic
 
-__all__ = ["NVIDIATarget"]
+__all__ = ["NVIDIATarget", "meet_cluster"]
 
 _AXES = "xyz"
 _REDUX = {
@@ -44,6 +44,24 @@ _REDUX_FLOAT = {
     "arith.minimumf": "fmin.NaN",
 }
 _READ = "llvm.nvvm.read.ptx.sreg"
+
+
+def meet_cluster(e: ThreadEmitter, intrinsic: str) -> None:
+    """Arrive at the barrier of the cluster, or wait for it.
+
+    UnsupportedOperation where the kernel's own warps do not pass here exactly once before the workers part, or where
+    workers run a partition meanwhile: they would not arrive.
+    """
+    how = e.specialization
+    if how is not None and not how.done:
+        op = e.current
+        once = op is not None and op.parent is how.ops[0].parent and how.direct and not how.parted
+        if not once:
+            raise UnsupportedOperation(
+                op, "waits for the whole cluster, of which some warps do something else (ttg.warp_specialize)"
+            )
+        how.cluster_barriers.append(intrinsic)
+    e.call_void(intrinsic, attributes=" #1")
 
 
 class NVIDIATarget(NVIDIAArithmetic):
@@ -149,13 +167,9 @@ class NVIDIATarget(NVIDIAArithmetic):
 
     def cluster_barrier(self, e: ThreadEmitter, relaxed: bool) -> None:
         """barrier.cluster; UnsupportedOperation where other warps run partitions, which would never arrive."""
-        if e.specialization is not None and not e.specialization.done:
-            raise UnsupportedOperation(
-                e.current, "waits for the whole cluster, of which some warps do something else (ttg.warp_specialize)"
-            )
         kind = ".relaxed" if relaxed else ""
-        e.call_void(f"llvm.nvvm.barrier.cluster.arrive{kind}.aligned", attributes=" #1")
-        e.call_void("llvm.nvvm.barrier.cluster.wait.aligned", attributes=" #1")
+        meet_cluster(e, f"llvm.nvvm.barrier.cluster.arrive{kind}.aligned")
+        meet_cluster(e, "llvm.nvvm.barrier.cluster.wait.aligned")
 
     # -- memory ---------------------------------------------------------------------------------------------------
 

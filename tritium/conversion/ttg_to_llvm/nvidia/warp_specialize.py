@@ -20,11 +20,11 @@ threads among the first warps that say yes, and as many do as the operation's nu
     next:     %n = barrier.red.popc 1, false
               switch %n: 0 -> ret, 1 -> the partitions of the first operation, …
 
-**Barriers.** The warps of the kernel meet at barrier 0, all warps at 1, those of each
-partition of several warps at one of 2 to 15. In a cluster all
-warps of all blocks meet where the operation begins, so that each may use the others' mbarriers from there on. Before
-that and in the regions nothing can wait for the cluster, behind it the kernel's own warps can (warps that have ended
-count as having come); so the operation stands alone at the top of its kernel there.
+**Barriers.** The warps of the kernel meet at barrier 0, all warps at 1, those of each partition of several warps at one
+of 2 to 15. In a cluster all warps of all CTAs meet where the operation begins, so that each may use the others'
+mbarriers from there on. The barriers of a cluster count all threads that have not ended: workers repeat those at the
+top of the kernel before the operation (`meet_cluster`), and after it the kernel's own warps wait alone. Regions cannot
+wait for the cluster, so the operation must be the only one there, at the top of the kernel.
 
 **Captures** are rematerialized by the workers, or come through shared memory (`analysis/captures`): one thread writes
 them before all meet.
@@ -43,7 +43,7 @@ from ....dialects import tt
 from ....dialects.ttg_warps import WarpReturn, WarpSpecialize, WarpYield
 from ....ir import PURE, Operation, TensorType, Value
 from ....support import UnsupportedOperation
-from ....support.dataclasses import dataclass
+from ....support.dataclasses import dataclass, field
 from ...llvm.branches import guarded
 from ...llvm.control import lower_region
 from ..context import LOWERINGS, FunctionContext, lowers
@@ -69,9 +69,11 @@ class Specialization:
     direct: bool
     low: int | None = None
     high: int | None = None
+    parted: bool = False  # whether the workers run their partitions
     done: bool = False  # whether only the kernel's own warps are left
     partition: tuple[int, int] | None = None  # the one that is lowered, as the numbers of the operation and in it
     next: str = "next"  # where workers that are not direct go on
+    cluster_barriers: list[str] = field(default_factory=list)  # before the operation, which workers repeat
 
     def number(self, op: Operation) -> int:
         """What workers are told."""
@@ -178,6 +180,7 @@ def _specialize(e: FunctionContext, op: WarpSpecialize) -> None:
     before = e.module.registers if how.direct else how.high
     own = _registers(op, -1) or before
     _reallocate(e, before, own)
+    how.parted = True
     if how.direct:
         _begin(e)
     else:
@@ -298,6 +301,8 @@ def _partition(e: FunctionContext, op: Any, i: int, label: str) -> None:
     _reallocate(p, before, _registers(op, i) or before)
     how.partition = how.ops.index(op), i
     if how.direct:
+        for intrinsic in how.cluster_barriers:
+            p.call_void(intrinsic, attributes=" #1")
         _begin(p)
     _bind_captures(p, op, region.blocks[0].args)
     lower_region(p, region)
