@@ -1,0 +1,485 @@
+// Source, passes, and the IR before and after a pass, linked by source line and value.
+import { signal } from "@preact/signals";
+import type { Document, Pass, Rewrites, Stage, Text } from "../contract.ts";
+import { type Loaded, resource } from "../data.ts";
+import { Code, Diff, type LineMarks } from "../editor.tsx";
+import { base, ms } from "../format.ts";
+import { List } from "../list.tsx";
+import { Message, Pending, valueAt, valueHint } from "../parts.tsx";
+import {
+  chosenValue,
+  currentDocument,
+  documentId,
+  linesFrom,
+  type Pick,
+  panel,
+  passAt,
+  pick,
+  place,
+  placeOf,
+  provenance,
+  ready,
+  reveal,
+  rewriteIndex,
+  selectPick,
+  shownText,
+  stageNamed,
+  textOf,
+} from "../state.ts";
+import { Details, stepPath } from "./details.tsx";
+import { draft, EditBar } from "./edit.tsx";
+
+type Mode = "diff" | "split" | "after" | "before";
+const mode = signal<Mode>("diff");
+const collapse = signal(true);
+const onlyChanged = signal(true);
+const passFilter = signal("");
+
+type Row =
+  | { kind: "stage"; stage: Stage }
+  | { kind: "pass"; stage: Stage; pass: Pass }
+  | { kind: "listing"; name: string };
+
+function rows(found: Document): Row[] {
+  const made: Row[] = [];
+  const wanted = passFilter.value.toLowerCase();
+  for (const stage of found.stages) {
+    made.push({ kind: "stage", stage });
+    for (const pass of stage.passes) {
+      if (onlyChanged.value && !pass.changed && !pass.error) continue;
+      if (wanted && !pass.name.toLowerCase().includes(wanted)) continue;
+      made.push({ kind: "pass", stage, pass });
+    }
+  }
+  for (const one of found.listings) {
+    if (!found.stages.some((s) => s.name === one.name)) made.push({ kind: "listing", name: one.name });
+  }
+  return made;
+}
+
+function pickOf(row: Row): Pick {
+  if (row.kind === "listing") return { stage: row.name, pass: null };
+  return { stage: row.stage.name, pass: row.kind === "pass" ? row.pass.index : null };
+}
+
+function operations(pass: Pass): string {
+  const { operations: after, operations_before: before } = pass;
+  if (after === null) return "";
+  return before !== null && before !== after ? `${before} → ${after}` : String(after);
+}
+
+function rowName(row: Row): string {
+  if (row.kind === "listing") return `listing ${row.name}`;
+  if (row.kind === "stage") return `stage ${row.stage.name}`;
+  const { pass } = row;
+  return `pass ${pass.name}, ${pass.changed ? "changed" : "not changed"}, ${ms(pass.us)} ms, ${operations(pass)} operations`;
+}
+
+function PassRow(props: { row: Row }) {
+  const { row } = props;
+  if (row.kind === "listing") return <span class="stage-name">{row.name}</span>;
+  if (row.kind === "stage") {
+    return (
+      <>
+        <span class="stage-name">{row.stage.name}</span>
+        <span class="num">{row.stage.passes.length ? `${row.stage.passes.length} passes` : ""}</span>
+        <span class="num ms">{ms(row.stage.us)}</span>
+      </>
+    );
+  }
+  const { pass } = row;
+  return (
+    <>
+      <span class={pass.error ? "dot failed" : pass.changed ? "dot changed" : "dot"} />
+      <span class="name" title={pass.reason}>
+        {pass.name}
+      </span>
+      <span class="num">{operations(pass)}</span>
+      <span class="num ms">{pass.skipped ? "skip" : ms(pass.us)}</span>
+    </>
+  );
+}
+
+export function PassList() {
+  const found = currentDocument.value;
+  if (!found) return <p class="empty">No kernel is selected.</p>;
+  const items = rows(found);
+  const at = pick.value;
+  const selected = items.findIndex((row) => {
+    const one = pickOf(row);
+    return one.stage === at.stage && one.pass === at.pass;
+  });
+  return (
+    <section class="passes" aria-label="Passes">
+      <div class="bar">
+        <input
+          type="search"
+          placeholder="Filter passes"
+          aria-label="Filter passes"
+          value={passFilter.value}
+          onInput={(e) => {
+            passFilter.value = e.currentTarget.value;
+          }}
+        />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={onlyChanged.value}
+            onChange={(e) => {
+              onlyChanged.value = e.currentTarget.checked;
+            }}
+          />
+          changed only
+        </label>
+      </div>
+      <div class="head" aria-hidden="true">
+        <span class="name">pass</span>
+        <span class="num">ops</span>
+        <span class="num ms">ms</span>
+      </div>
+      <List
+        label="Passes by stage"
+        items={items}
+        height={24}
+        selected={selected}
+        onSelect={(index) => {
+          const row = items[index];
+          if (row) selectPick(pickOf(row));
+          panel.value = matchMedia("(max-width: 760px)").matches ? "ir" : panel.value;
+        }}
+        row={(row) => <PassRow row={row} />}
+        name={rowName}
+      />
+    </section>
+  );
+}
+
+export function SourcePane() {
+  const found = currentDocument.value;
+  const file = found?.sources.find((s) => s.file === place.value?.file) ?? found?.sources[0];
+  if (!found || !file) {
+    return <p class="empty">{found ? "The source of this kernel is not known: it began as text." : "No kernel."}</p>;
+  }
+  const steps = provenance.value;
+  const index = steps?.files.indexOf(file.file) ?? -1;
+  const linked = steps ? [...new Set(steps.lines.filter((l) => l.file === index).map((l) => l.line))] : [];
+  const failed = found.errors.flatMap((e) => (e.place?.file === file.file ? [e.place.line] : []));
+  const here = place.value?.file === file.file ? [place.value.line] : [];
+  const edited = draft.value?.stage === "source";
+  return (
+    <section class="pane" aria-label="Source">
+      <header class="pane-head">
+        <h2>{base(file.file)}</h2>
+        {file.changed ? <span class="chip warn">changed since the compile</span> : null}
+        <EditBar stage="source" text={file.text} />
+      </header>
+      <Pending of={textOf(file.text)} what="source">
+        {(text) => (
+          <Code
+            text={edited ? (draft.value?.text ?? "") : text.text}
+            language="python"
+            label={`Source ${base(file.file)}`}
+            editable={edited}
+            onChange={(now) => {
+              if (draft.peek()) draft.value = { ...(draft.peek() as NonNullable<typeof draft.value>), text: now };
+            }}
+            marks={{ "l-linked": linked, "l-here": here, "l-error": failed }}
+            reveal={{ line: here[0] ?? failed[0] ?? found.place?.line ?? 1, serial: here[0] ?? 0 }}
+            onPick={(line) => {
+              chosenValue.value = null;
+              place.value = { file: file.file, line, column: 0 };
+            }}
+          />
+        )}
+      </Pending>
+    </section>
+  );
+}
+
+function useRewrites(found: Document, at: Pick): Loaded<Rewrites> | null {
+  const pass = passAt(found, at);
+  if (!pass?.rewrites) return null;
+  return resource<Rewrites>(`api/rewrites/${found.id}/${at.stage}/${at.pass}`).value;
+}
+
+function RewriteBar(props: { of: Rewrites; found: Document; at: Pick }) {
+  const list = props.of.rewrites;
+  const index = Math.min(rewriteIndex.value, list.length);
+  const now = index > 0 ? list[index - 1] : null;
+  const step = (to: number): void => {
+    rewriteIndex.value = Math.max(0, Math.min(list.length, to));
+    const one = list[rewriteIndex.value - 1];
+    if (one?.place) place.value = { ...one.place };
+  };
+  return (
+    <section class="rewrites" aria-label="Rewrites">
+      <div class="bar">
+        <button
+          type="button"
+          onClick={() => step(index - 1)}
+          disabled={index === 0}
+          aria-label="Previous rewrite"
+          title="Previous rewrite (,)"
+        >
+          ◀
+        </button>
+        <button
+          type="button"
+          onClick={() => step(index + 1)}
+          disabled={index >= list.length}
+          aria-label="Next rewrite"
+          title="Next rewrite (.)"
+        >
+          ▶
+        </button>
+        <input
+          type="range"
+          min={0}
+          max={list.length}
+          value={index}
+          aria-label="Rewrite"
+          onInput={(e) => step(Number(e.currentTarget.value))}
+        />
+        <span class="count" aria-live="polite">
+          {index === 0 ? `${list.length} rewrites: the whole pass` : `rewrite ${index} of ${list.length}`}
+        </span>
+        {now ? (
+          <button type="button" class="link" onClick={() => step(0)}>
+            whole pass
+          </button>
+        ) : null}
+      </div>
+      {now ? (
+        <div class="equation">
+          <strong>{now.rule}</strong>
+          {now.equation ? <code class="math">{now.equation}</code> : null}
+          {now.before ? <code class="minus">- {now.before}</code> : null}
+          {now.after ? (
+            <code class="plus">+ {now.after}</code>
+          ) : now.after === "" ? (
+            <code class="plus">+ (erased)</code>
+          ) : null}
+        </div>
+      ) : null}
+    </section>
+  );
+}
+
+function stepTexts(
+  found: Document,
+  at: Pick,
+  rewrites: Rewrites | null,
+): { before: string; after: string; steps: boolean } | null {
+  const index = rewriteIndex.value;
+  if (!rewrites || index === 0) return null;
+  if (!rewrites.steppable) return null;
+  const path = (n: number): string => `api/rewrite-step/${found.id}/${at.stage}/${at.pass}/${n}`;
+  const a = ready(resource<{ text: string }>(path(index - 1)).value);
+  const b = ready(resource<{ text: string }>(path(index)).value);
+  return a && b ? { before: a.text, after: b.text, steps: true } : null;
+}
+
+function irEvents(text: Text) {
+  return {
+    onHover: (line: number, word: string) => valueHint(text, line, word),
+    onPick: (line: number, word: string) => {
+      const index = word ? valueAt(text, line, word) : -1;
+      chosenValue.value = index >= 0 ? { text: text.id, index } : null;
+      const value = text.values[index];
+      const where = placeOf(text, value && !value.argument && value.line ? value.line : line) ?? placeOf(text, line);
+      if (where) place.value = where;
+    },
+  };
+}
+
+function irMarks(text: Text, rewrites: Rewrites | null): LineMarks {
+  const marks: LineMarks = { "l-here": linesFrom(text.id, place.value, provenance.value) };
+  const chosen = chosenValue.value;
+  const value = chosen?.text === text.id ? text.values[chosen.index] : undefined;
+  if (value) {
+    marks["l-use"] = value.uses;
+    marks["l-def"] = [value.line];
+  }
+  const noted = text.ops.filter((op) => op.note && text.language === "ptx").map((op) => op.line);
+  if (noted.length) marks["l-warn"] = noted;
+  const one = rewrites && rewriteIndex.value > 0 ? rewrites.rewrites[rewriteIndex.value - 1] : null;
+  if (one?.line_after && rewrites?.after === text.id) marks["l-rewrite"] = [one.line_after];
+  return marks;
+}
+
+function IrText(props: { before: string | null; after: string; rewrites: Rewrites | null; label: string }) {
+  const now = mode.value;
+  const diff = (now === "diff" || now === "split") && props.before !== null && props.before !== props.after;
+  const loaded = textOf(now === "before" && props.before ? props.before : props.after);
+  const old = diff ? textOf(props.before) : null;
+  if (old?.state === "loading") return <p class="empty">Loading IR …</p>;
+  return (
+    <Pending of={loaded} what="text">
+      {(text) => {
+        const asked = reveal.value?.text === text.id ? reveal.value : null;
+        const marks = irMarks(text, props.rewrites);
+        const first = marks["l-here"]?.[0];
+        const target = asked ?? (first ? { line: first, serial: first + (place.value?.line ?? 0) * 1000 } : null);
+        const shared = {
+          text: text.text,
+          language: text.language,
+          label: props.label,
+          marks,
+          reveal: target,
+          ...irEvents(text),
+        };
+        if (old?.state === "ready" && old.data.language === text.language) {
+          return (
+            <Diff {...shared} before={old.data.text} split={now === "split"} collapse={collapse.value && !target} />
+          );
+        }
+        return <Code {...shared} />;
+      }}
+    </Pending>
+  );
+}
+
+const MODES: [Mode, string][] = [
+  ["diff", "Diff"],
+  ["split", "Side by side"],
+  ["before", "Before"],
+  ["after", "After"],
+];
+
+function IrHead(props: { found: Document; at: Pick; pass: Pass | null }) {
+  const { at, pass, found } = props;
+  const stage = stageNamed(found, at.stage);
+  return (
+    <header class="pane-head">
+      <h2>{pass ? `${at.stage} / ${pass.name}` : at.stage}</h2>
+      {pass?.options ? <span class="chip mono">{pass.options}</span> : null}
+      <span class="grow" />
+      <div class="segmented" role="group" aria-label="How the text is shown">
+        {MODES.map(([name, label]) => (
+          <button
+            type="button"
+            key={name}
+            aria-pressed={mode.value === name}
+            onClick={() => {
+              mode.value = name;
+            }}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={collapse.value}
+          onChange={(e) => {
+            collapse.value = e.currentTarget.checked;
+          }}
+        />
+        fold
+      </label>
+      {stage?.editable && !pass && stage.after ? <EditBar stage={at.stage} text={stage.after} /> : null}
+    </header>
+  );
+}
+
+function Counts(props: { pass: Pass }) {
+  const { pass } = props;
+  const counts = Object.entries(pass.counts);
+  return (
+    <p class="reason">
+      {pass.reason}
+      {pass.changed ? "" : pass.skipped ? " Skipped: nothing to do." : " Changed nothing."}
+      {counts.map(([name, count]) => (
+        <span class="chip" key={name}>
+          {count} {name}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+export function IrPane() {
+  const found = currentDocument.value;
+  if (!found) return <p class="empty">No kernel is selected.</p>;
+  const at = pick.value;
+  const pass = passAt(found, at);
+  const stage = stageNamed(found, at.stage);
+  const errors = found.errors.filter((e) => e.stage === at.stage || !at.stage);
+  const loaded = useRewrites(found, at);
+  const rewrites = loaded ? ready(loaded) : null;
+  const steps = stepTexts(found, at, rewrites);
+  const listing = found.listings.find((l) => l.name === at.stage);
+  const after = steps?.after ?? shownText.value;
+  const before = steps?.before ?? (pass ? pass.before : null);
+  const edited = draft.value && draft.value.stage === at.stage && !pass;
+  return (
+    <section class="pane" aria-label="IR">
+      <IrHead found={found} at={at} pass={pass} />
+      {pass ? <Counts pass={pass} /> : null}
+      {rewrites?.rewrites.length ? <RewriteBar of={rewrites} found={found} at={at} /> : null}
+      {errors.map((e, index) => (
+        <Message key={index} level="bad" title={`${e.type} in ${e.pass ?? e.stage}`} text={e.message} />
+      ))}
+      {listing && !listing.available ? (
+        <Message level="note" title={`No ${listing.name}`} text={listing.reason} />
+      ) : stage?.bytes !== null && stage?.bytes !== undefined && !pass ? (
+        <Message
+          level="note"
+          title={`${stage.name}: ${stage.bytes} bytes of machine code`}
+          text="Its instructions are in the listing below the stages."
+        />
+      ) : edited && draft.value ? (
+        <Code
+          text={draft.value.text}
+          language={stage?.language ?? "mlir"}
+          label={`Edit ${at.stage}`}
+          editable={true}
+          onChange={(now) => {
+            if (draft.peek()) draft.value = { ...(draft.peek() as NonNullable<typeof draft.value>), text: now };
+          }}
+        />
+      ) : after ? (
+        <IrText
+          before={before}
+          after={after}
+          rewrites={rewrites}
+          label={`IR of ${at.stage}${pass ? `, ${pass.name}` : ""}`}
+        />
+      ) : errors.length ? null : (
+        <p class="empty">This step has no text.</p>
+      )}
+    </section>
+  );
+}
+
+export function StagesView() {
+  return (
+    <div class="stages" data-panel={panel.value}>
+      <SourcePane />
+      <IrPane />
+      <Details />
+    </div>
+  );
+}
+
+/** Move in the list of passes, or of rewrites, or along the path of the selected place. */
+export function stagesKey(key: string): boolean {
+  const found = currentDocument.value;
+  if (!found || !documentId.value) return false;
+  if (key === "[" || key === "]") {
+    const items = rows(found);
+    const at = items.findIndex((r) => pickOf(r).stage === pick.value.stage && pickOf(r).pass === pick.value.pass);
+    const next = items[Math.max(0, Math.min(items.length - 1, at + (key === "]" ? 1 : -1)))];
+    if (next) selectPick(pickOf(next));
+    return true;
+  }
+  if (key === "," || key === ".") {
+    const pass = passAt(found, pick.value);
+    if (!pass) return false;
+    rewriteIndex.value = Math.max(0, Math.min(pass.rewrites, rewriteIndex.value + (key === "." ? 1 : -1)));
+    return true;
+  }
+  if (key === "<" || key === ">") return stepPath(key === ">" ? 1 : -1);
+  return false;
+}
