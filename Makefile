@@ -14,7 +14,7 @@ export VENV
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all oracle ecosystem check format bench docs docs-serve clean
+.PHONY: help demo test test-all oracle ecosystem check format bench docs docs-serve explorer clean
 
 help:
 	@echo "make demo     compile and run the tutorial kernels, with a look at every stage"
@@ -27,6 +27,7 @@ help:
 	@echo "make bench    the table of CPU figures in docs/performance.md, measured here"
 	@echo "make docs     the pages of docs/ that come from the sources, and the site in build/site/html, strictly checked"
 	@echo "make docs-serve  the site on a local port, built anew while pages change"
+	@echo "make explorer build the page of the explorer from explorer/ (needs Node >= 20.19 and npm; nothing else does)"
 	@echo "make clean    remove the environment and everything built"
 
 demo:
@@ -76,6 +77,10 @@ docs:
 docs-serve:
 	@$(PYTHON) scripts/environment.py docs
 	@$(BIN)/python -m scripts.site serve
+
+# The built page is committed: only a change of explorer/ needs npm. The same sources give the same bytes.
+explorer:
+	@cd explorer && npm ci --silent && npm run --silent build
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache

@@ -35,8 +35,9 @@ const HIGHLIGHTER = tagHighlighter([
 ]);
 
 const VALUE_HIGHLIGHTER = tagHighlighter([{ tag: tags.variableName, class: "t-value" }]);
-const repaint = StateEffect.define<null>();
-const PAINT_MARGIN = 6;
+const repaint = StateEffect.define<{ from: number; to: number }>();
+const PAINT_MARGIN = 2;
+const MAX_PAINTED = 2000;
 
 /** Colour only the lines on the screen: an editor draws 1,000 pixels more on each side, too many nodes for long lines. */
 function screenHighlight(values: boolean): Extension {
@@ -51,28 +52,42 @@ function screenHighlight(values: boolean): Extension {
         if (this.frame) return;
         this.frame = requestAnimationFrame(() => {
           this.frame = 0;
-          this.view.dispatch({ effects: repaint.of(null) });
+          const { view } = this;
+          const box = this.scroller().getBoundingClientRect();
+          const top = Math.max(0, box.top - view.contentDOM.getBoundingClientRect().top);
+          const height = Math.min(box.height || 600, MAX_PAINTED);
+          const margin = PAINT_MARGIN * view.defaultLineHeight;
+          const from = view.lineBlockAtHeight(Math.max(0, top - margin)).from;
+          const to = view.lineBlockAtHeight(top + height + margin).to;
+          view.dispatch({ effects: repaint.of({ from, to }) });
         });
       };
 
       constructor(readonly view: EditorView) {
-        view.scrollDOM.addEventListener("scroll", this.onScroll, { passive: true });
+        // A view side by side is attached to its scroller after it was made: listen to all of them.
+        document.addEventListener("scroll", this.onScroll, { passive: true, capture: true });
         this.onScroll();
       }
 
+      scroller(): Element {
+        return this.view.dom.closest(".cm-mergeView") ?? this.view.scrollDOM;
+      }
+
       update(update: ViewUpdate): void {
-        const asked = update.transactions.some((t) => t.effects.some((e) => e.is(repaint)));
+        for (const one of update.transactions.flatMap((t) => t.effects)) {
+          if (!one.is(repaint)) continue;
+          this.from = one.value.from;
+          this.to = one.value.to;
+          this.paint();
+          return;
+        }
+        if (update.docChanged) this.decorations = this.decorations.map(update.changes);
         const parsed = syntaxTree(update.startState) !== syntaxTree(update.state);
-        if (asked || update.docChanged || update.geometryChanged || parsed) this.paint();
+        if (update.docChanged || update.geometryChanged || parsed) this.onScroll();
       }
 
       paint(): void {
-        const { view } = this;
-        const top = view.scrollDOM.scrollTop;
-        const height = Math.min(view.scrollDOM.clientHeight || 600, 2000);
-        const margin = PAINT_MARGIN * view.defaultLineHeight;
-        const from = view.lineBlockAtHeight(Math.max(0, top - margin)).from;
-        const to = view.lineBlockAtHeight(top + height + margin).to;
+        const { view, from, to } = this;
         const marks: Range<Decoration>[] = [];
         const spans: [number, number, string][] = [];
         highlightTree(
@@ -91,7 +106,7 @@ function screenHighlight(values: boolean): Extension {
       }
 
       destroy(): void {
-        this.view.scrollDOM.removeEventListener("scroll", this.onScroll);
+        document.removeEventListener("scroll", this.onScroll, { capture: true });
         cancelAnimationFrame(this.frame);
       }
     },
@@ -177,7 +192,13 @@ function interaction(events: { current: TextEvents }): Extension {
   ];
 }
 
-function common(language: string, label: string, editable: boolean, events: { current: TextEvents }): Extension[] {
+function common(
+  language: string,
+  label: string,
+  editable: boolean,
+  events: { current: TextEvents },
+  values = language !== "python",
+): Extension[] {
   return [
     lineNumbers(),
     drawSelection(),
@@ -185,9 +206,14 @@ function common(language: string, label: string, editable: boolean, events: { cu
     search({ top: true }),
     keymap.of([...(editable ? [indentWithTab] : []), ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
     ...(editable ? [history()] : [EditorState.readOnly.of(true)]),
-    EditorView.contentAttributes.of({ "aria-label": label, "aria-readonly": String(!editable), spellcheck: "false" }),
+    EditorView.contentAttributes.of({
+      "aria-label": label,
+      tabindex: "0",
+      "aria-readonly": String(!editable),
+      spellcheck: "false",
+    }),
     languageOf(language),
-    screenHighlight(language !== "python"),
+    screenHighlight(values),
     lineMarks,
     interaction(events),
   ];
@@ -265,7 +291,7 @@ export interface DiffProps extends CodeProps {
   collapse: boolean;
 }
 
-const DIFF = { scanLimit: 400, timeout: 30 };
+const DIFF = { scanLimit: 1000, timeout: 100 };
 
 /** Two texts as a diff: `text` is the one after. */
 export function Diff(props: DiffProps) {
@@ -281,7 +307,7 @@ export function Diff(props: DiffProps) {
       const silent = { current: {} as TextEvents };
       const merge = new MergeView({
         parent,
-        a: { doc: props.before, extensions: common(props.language, `${props.label}, before`, false, silent) },
+        a: { doc: props.before, extensions: common(props.language, `${props.label}, before`, false, silent, false) },
         b: { doc: props.text, extensions: common(props.language, props.label, false, events) },
         gutter: true,
         highlightChanges: true,

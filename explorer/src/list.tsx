@@ -84,7 +84,7 @@ export function List<T>(props: ListProps<T>) {
               aria-selected={index === props.selected}
               aria-setsize={items.length}
               aria-posinset={index + 1}
-              aria-label={props.name(item)}
+              title={props.name(item)}
               class={index === props.selected ? "row selected" : "row"}
               style={{ top: `${index * height}px`, height: `${height}px` }}
               onClick={() => props.onSelect(index)}

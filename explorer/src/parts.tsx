@@ -31,7 +31,8 @@ export function PlaceLink(props: { place: Place | null | undefined }) {
   if (!at) return null;
   return (
     <button type="button" class="link" onClick={() => goTo(at)}>
-      {base(at.file)}:{at.line}:{at.column}
+      {base(at.file)}:{at.line}
+      {at.column > 0 ? `:${at.column}` : ""}
     </button>
   );
 }

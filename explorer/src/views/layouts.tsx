@@ -19,6 +19,10 @@ export function chooseLayout(attribute: string, of: number[]): void {
   element.value = 0;
 }
 
+function elements(use: LayoutUse): number {
+  return use.shape.reduce((a, b) => a * b, 1);
+}
+
 function hue(number: number): string {
   return `hsl(${(number * 47) % 360} 60% ${72 - (Math.floor(number / 8) % 3) * 8}%)`;
 }
@@ -76,7 +80,8 @@ function Shown(props: { of: Layout }) {
 }
 
 export function LayoutsView() {
-  const uses = ready(resource<LayoutUse[]>(`api/layouts/${documentId.value}`).value) ?? [];
+  const found = ready(resource<LayoutUse[]>(`api/layouts/${documentId.value}`).value) ?? [];
+  const uses = [...found].sort((a, b) => elements(b) - elements(a));
   const first = uses[0];
   const attribute = layout.value || first?.layout || "";
   const sizes = shape.value || first?.shape.join("x") || "";
