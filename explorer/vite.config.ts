@@ -1,9 +1,18 @@
 import { defineConfig } from "vite";
+import { digestOf } from "./sources.ts";
 
 // One script and one style sheet with fixed names: the server sends them as they are, and an exported file inlines them.
 export default defineConfig({
   base: "./",
   publicDir: false,
+  plugins: [
+    {
+      name: "digest-of-sources",
+      transformIndexHtml: () => [
+        { tag: "meta", attrs: { name: "sources", content: digestOf(import.meta.dirname) }, injectTo: "head" },
+      ],
+    },
+  ],
   build: {
     outDir: "../tritium/explorer/static",
     emptyOutDir: true,
@@ -13,6 +22,7 @@ export default defineConfig({
     sourcemap: false,
     reportCompressedSize: false,
     assetsInlineLimit: 100_000,
+    chunkSizeWarningLimit: 3000,
     rollupOptions: {
       output: { entryFileNames: "explorer.js", assetFileNames: "explorer[extname]", codeSplitting: false },
     },

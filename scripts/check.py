@@ -19,7 +19,17 @@ CHECKS: dict[str, list[str]] = {
     "types": [str(BIN / "mypy")],
     "import contract": [str(BIN / "lint-imports"), "--no-cache"],
     "structure": [sys.executable, "scripts/structure.py"],
-    "spelling": [str(BIN / "codespell"), "tritium", "docs", "scripts", "examples", "benchmarks", "changes", *PAGES],
+    "spelling": [
+        str(BIN / "codespell"),
+        "tritium",
+        "explorer/src",
+        "docs",
+        "scripts",
+        "examples",
+        "benchmarks",
+        "changes",
+        *PAGES,
+    ],
     "ratchets": [sys.executable, "scripts/ratchets.py"],
     "budgets": [sys.executable, "benchmarks/ir_core.py", "--gate"],
 }

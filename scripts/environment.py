@@ -32,6 +32,15 @@ PROFILES = {
     "docs": (["docs"], False),
 }
 
+#: extra -> (what it is, what happens without it), for the tests
+OPTIONAL = {
+    "nvidia": (
+        "NVIDIA's assembler for GPU kernels (about 130 MB)",
+        "tests that need it are skipped where no CUDA toolkit has it",
+    ),
+    "browser": ("Playwright (about 50 MB)", "tests of the explorer's page are skipped"),
+}
+
 #: The CPU build only: PyPI's Linux wheels of torch bring several GB of CUDA packages with them.
 TORCH = "torch==2.13.0+cpu" if sys.platform.startswith("linux") else "torch==2.13.0"
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -129,21 +138,22 @@ def install_torch():
     say("torch could not be installed: tests and comparisons that need it are skipped, everything else runs")
 
 
-def install_nvidia_tools():
-    """Install NVIDIA's assembler, library and disassembler. Their absence is no error: what needs them says so."""
-    say("installing NVIDIA's assembler for GPU kernels (about 130 MB; optional)")
-    if not pip("install", "--editable", ".[nvidia]")[0]:
-        say("it could not be installed: tests that need it are skipped where no CUDA toolkit has it")
+def install_optional(extra):
+    """Install an extra whose absence is no error: what needs it says so."""
+    what, without = OPTIONAL[extra]
+    say("installing %s (optional)" % what)
+    if not pip("install", "--editable", ".[%s]" % extra)[0]:
+        say("could not be installed: " + without)
 
 
 def install(profile):
     """Install the project with a profile's extras into the environment."""
     extras, torch = PROFILES[profile]
-    nvidia = profile == "test" and platform.system() == "Linux"
+    optional = sorted(OPTIONAL) if profile == "test" and platform.system() == "Linux" else []
     target = "." + ("[%s]" % ",".join(extras) if extras else "")
     say("installing tritium" + target[1:])
-    if nvidia and pip("install", "--editable", target[:-1] + ",nvidia]")[0]:  # one run of pip instead of two
-        done, nvidia = True, False
+    if optional and pip("install", "--editable", ".[%s]" % ",".join(extras + optional))[0]:  # one run of pip, not three
+        done, optional = True, []
     else:
         done, output = pip("install", "--editable", target)
     if not done:
@@ -152,8 +162,8 @@ def install(profile):
         return False
     if torch:
         install_torch()
-    if nvidia:
-        install_nvidia_tools()
+    for extra in optional:
+        install_optional(extra)
     return True
 
 

@@ -181,11 +181,14 @@ def private_terms(modules: dict[str, Module]) -> Places:
 
 
 def pages(root: Path) -> Places:
-    """The same words on pages for people, outside of code."""
+    """The same words on pages for people, outside of code, and in the sources of the explorer's page."""
     out: Places = {"docs": []}
     for path in [*sorted((root / "docs").rglob("*.md")), *sorted(root.glob("*.md"))]:
         prose = re.sub(r"^\s*(```+).*?^\s*\1\s*$|`[^`\n]*`", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
         found = _TERMS.finditer(_STANDARD.sub("", prose))
+        out["docs"] += [f"{path.relative_to(root)} {' '.join(match.group().split())}" for match in found]
+    for path in sorted((root / "explorer" / "src").rglob("*.ts*")):
+        found = _TERMS.finditer(_STANDARD.sub("", path.read_text()))
         out["docs"] += [f"{path.relative_to(root)} {' '.join(match.group().split())}" for match in found]
     return out
 

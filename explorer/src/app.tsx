@@ -45,7 +45,7 @@ function KernelRow(props: { item: DocumentSummary }) {
         {item.parent ? "↳ " : ""}
         {item.kernel || "(passes)"}
       </span>
-      <span class="chip mono">{item.target}</span>
+      <span class="tag mono">{item.target}</span>
       <span class="num ms">{ms(item.us)}</span>
     </>
   );
@@ -139,7 +139,7 @@ function TopBar() {
       <Tabs />
       <span class="grow" />
       {found?.cache.state && found.cache.state !== "unknown" ? (
-        <span class={`chip cache-${found.cache.state}`} title={found.cache.reason}>
+        <span class={`tag cache-${found.cache.state}`} title={found.cache.reason}>
           cache {found.cache.state}
         </span>
       ) : null}

@@ -130,7 +130,7 @@ export function CompileBar() {
   return (
     <section class="compile-bar" aria-label="Compile again">
       <Field label="from">
-        <span class="chip mono">{draft.value?.stage ?? found.first}</span>
+        <span class="tag mono">{draft.value?.stage ?? found.first}</span>
       </Field>
       <Field label="target">
         <select

@@ -170,7 +170,7 @@ export function SourcePane() {
     <section class="pane" aria-label="Source">
       <header class="pane-head">
         <h2>{base(file.file)}</h2>
-        {file.changed ? <span class="chip warn">changed since the compile</span> : null}
+        {file.changed ? <span class="tag warn">changed since the compile</span> : null}
         <EditBar stage="source" text={file.text} />
       </header>
       <Pending of={textOf(file.text)} what="source">
@@ -352,7 +352,7 @@ function IrHead(props: { found: Document; at: Pick; pass: Pass | null }) {
   return (
     <header class="pane-head">
       <h2>{pass ? `${at.stage} / ${pass.name}` : at.stage}</h2>
-      {pass?.options ? <span class="chip mono">{pass.options}</span> : null}
+      {pass?.options ? <span class="tag mono">{pass.options}</span> : null}
       <span class="grow" />
       <div class="segmented" role="group" aria-label="How the text is shown">
         {MODES.map(([name, label]) => (
@@ -391,7 +391,7 @@ function Counts(props: { pass: Pass }) {
       {pass.reason}
       {pass.changed ? "" : pass.skipped ? " Skipped: nothing to do." : " Changed nothing."}
       {counts.map(([name, count]) => (
-        <span class="chip" key={name}>
+        <span class="tag" key={name}>
           {count} {name}
         </span>
       ))}

@@ -100,7 +100,7 @@ export function TimeView() {
           row={(span) => (
             <>
               <span class="name">{span.name}</span>
-              <span class="chip">{span.kind}</span>
+              <span class="tag">{span.kind}</span>
               <span class="num ms">{ms(span.us)}</span>
             </>
           )}

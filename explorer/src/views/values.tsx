@@ -85,7 +85,7 @@ function Run(props: { of: ValuesRun }) {
                 {v.name} {v.op}
               </span>
               {v.nan + v.inf + v.out_of_bounds ? (
-                <span class="chip warn">{v.nan + v.inf + v.out_of_bounds} marked</span>
+                <span class="tag warn">{v.nan + v.inf + v.out_of_bounds} marked</span>
               ) : null}
             </>
           )}
