@@ -11,11 +11,10 @@ from tritium.analysis.matrix_instructions import (
     WMMA,
     MatrixInstruction,
     mfma_for,
-    mfma_version,
     wmma_for,
-    wmma_version,
 )
 from tritium.backends import llvm
+from tritium.hardware.amd import amd_gpu
 
 
 def kernel(index: int, instruction: MatrixInstruction, lanes: int) -> tuple[str, str]:
@@ -55,10 +54,10 @@ def assembly(arch: str, instructions: list[MatrixInstruction], lanes: int) -> st
 
 @pytest.mark.parametrize("arch", ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201"])
 def test_each_intrinsic_is_one_instruction_of_its_shape(arch: str) -> None:
-    if version := mfma_version(arch):
+    if version := amd_gpu(arch).mfma_version:
         chosen, lanes = [i for several in MFMA[version].values() for i in several], 64
     else:
-        chosen, lanes = list(WMMA[wmma_version(arch)].values()), 32
+        chosen, lanes = list(WMMA[amd_gpu(arch).wmma_version].values()), 32
     chosen = list(dict.fromkeys(chosen))
     found = re.findall(r"^\s*v_(?:mfma|wmma)_\w+?_(\d+)x(\d+)x(\d+)", assembly(arch, chosen, lanes), re.M)
     assert [tuple(map(int, shape)) for shape in found] == [i[:3] for i in chosen]
@@ -70,4 +69,4 @@ def test_longest_k_that_the_dot_fills_is_chosen() -> None:
     assert mfma_for(3, ("i16", "i16"), 32, 64) is None
     assert mfma_for(3, ("f64", "f64"), 32, 64) is None
     assert wmma_for(1, ("f8E4M3FN", "f8E4M3FN")) is None
-    assert [mfma_version(a) or wmma_version(a) for a in ("gfx1030", "gfx1150", "gfx1250")] == [0, 1, 0]
+    assert [amd_gpu(a).mfma_version or amd_gpu(a).wmma_version for a in ("gfx1030", "gfx1150", "gfx1250")] == [0, 1, 0]

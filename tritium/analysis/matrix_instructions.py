@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["MFMA", "WMMA", "MatrixInstruction", "mfma_for", "mfma_named", "mfma_version", "wmma_for", "wmma_version"]
+__all__ = ["MFMA", "WMMA", "MatrixInstruction", "mfma_for", "mfma_named", "wmma_for"]
 
 
 class MatrixInstruction(NamedTuple):
@@ -64,7 +64,7 @@ _CDNA3: dict[Types, list[MatrixInstruction]] = {
     **_fp8("f8E4M3FNUZ", "f8E5M2FNUZ"),
 }
 
-#: Version (see `mfma_version`) -> types -> instructions, those of a longer K first.
+#: Version (`AmdGPU.mfma_version`) -> types -> instructions, those of a longer K first.
 MFMA: dict[int, dict[Types, list[MatrixInstruction]]] = {
     1: {("f32", "f32"): _F32, ("f16", "f16"): _F16, ("bf16", "bf16"): _BF16_SHORT, ("i8", "i8"): _I8_SHORT},
     2: {
@@ -93,7 +93,7 @@ def _wmma(result: str, types: str, width: int, operand: str, mangled: str) -> Ma
 
 _OCP_FP8 = {"f8E4M3FN": "fp8", "f8E5M2": "bf8"}
 
-#: Version (see `wmma_version`) -> types -> instruction. Accumulators are f32 or i32.
+#: Version (`AmdGPU.wmma_version`) -> types -> instruction. Accumulators are f32 or i32.
 WMMA: dict[int, dict[Types, MatrixInstruction]] = {
     1: {
         ("f16", "f16"): _wmma("f32", "f16", 16, "<16 x half>", "v8f32.v16f16"),
@@ -111,22 +111,6 @@ WMMA: dict[int, dict[Types, MatrixInstruction]] = {
         for b in _OCP_FP8
     },
 }
-
-
-def mfma_version(arch: str) -> int:
-    """The version of MFMA that `gfx942` and the like have: 1 for gfx908, 2 for gfx90a, 3 for gfx94x, 4 for gfx950.
-
-    0: none.
-    """
-    known = {"gfx908": 1, "gfx90a": 2, "gfx940": 3, "gfx941": 3, "gfx942": 3, "gfx950": 4}
-    return known.get(arch, 0)
-
-
-def wmma_version(arch: str) -> int:
-    """The version of WMMA: 1 for gfx11, 2 for gfx120x and gfx117x; 0: none, or an unsupported one (gfx1250)."""
-    if arch.startswith(("gfx120", "gfx117")):
-        return 2
-    return 1 if arch.startswith("gfx11") else 0
 
 
 def mfma_for(version: int, types: Types, side: int, depth: int) -> MatrixInstruction | None:

@@ -24,7 +24,7 @@ class EmulatedHIPDriver(EmulatedDriver):
 
     def __init__(self, arch: str = "gfx942", check_races: bool = True) -> None:
         target = HIPTarget(arch)
-        utilities = Utilities(target, f"emulated {arch}", target.warp_size, (target.generation, 0))
+        utilities = Utilities(target, f"emulated {arch}", target.warp_size, (target.gpu.generation, 0))
         self.name = f"emulated:{arch}"
         super().__init__(target, utilities, check_races, frozenset())
 

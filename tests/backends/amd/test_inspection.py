@@ -8,9 +8,10 @@ import tritium
 import tritium.language as tl
 from tests.backends.amd import kernels
 from tritium.backends.amd.inspection import Inspection, instructions_of
-from tritium.backends.amd.occupancy import Occupancy, occupancy
 from tritium.backends.errors import BackendError, OutOfResources
 from tritium.compiler import ASTSource, GPUTarget, compile
+from tritium.hardware.amd import amd_gpu
+from tritium.hardware.amd_occupancy import Occupancy, occupancy
 
 MI300 = GPUTarget("hip", "gfx942", 64)
 LOOP = """
@@ -37,10 +38,10 @@ def large_transpose(x, y, B: tl.constexpr):
 
 
 def test_occupancy_is_limited_by_registers_lds_or_waves() -> None:
-    assert occupancy("gfx942", 256, 0, 4) == Occupancy(2, 8, 2, "VGPRs")
-    assert occupancy("gfx942", 32, 40000, 4) == Occupancy(1, 8, 1, "LDS")
-    assert occupancy("gfx1100", 20, 0, 4) == Occupancy(16, 16, 16, "waves")
-    assert occupancy("gfx1100", 256, 0, 8).waves == 4
+    assert occupancy(amd_gpu("gfx942"), 256, 0, 4) == Occupancy(2, 8, 2, "VGPRs")
+    assert occupancy(amd_gpu("gfx942"), 32, 40000, 4) == Occupancy(1, 8, 1, "LDS")
+    assert occupancy(amd_gpu("gfx1100"), 20, 0, 4) == Occupancy(16, 16, 16, "waves")
+    assert occupancy(amd_gpu("gfx1100"), 256, 0, 8).waves == 4
 
 
 def test_instructions_have_lines_and_loops() -> None:

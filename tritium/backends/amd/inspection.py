@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from ...hardware.amd_occupancy import Occupancy, occupancy
 from ...support.dataclasses import dataclass
 from ...support.patterns import pattern
 from ...support.plain import plain
 from ..errors import stage_of
 from ..findings import Finding
 from ..listing import Coded, calls_of, interleave
-from .occupancy import Occupancy, occupancy
 from .target import HIPTarget
 
 __all__ = ["Inspection", "Instruction", "get_listing", "inspect"]
@@ -142,7 +142,7 @@ def inspect(asm: Mapping[str, object], metadata: Mapping[str, object], target: H
         scratch=scratch,
         lds=lds,
         lds_limit=target.shared_memory,
-        occupancy=occupancy(target.base_arch, numbers["vgprs"], lds, numbers["num_warps"]),
+        occupancy=occupancy(target.gpu, numbers["vgprs"], lds, numbers["num_warps"]),
         units=_counted([(i.unit, i.in_loop) for i in code]),
         instructions=_counted([(i.name, i.in_loop) for i in shown]),
         roofline=None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ...hardware.amd import AmdGPU, amd_gpu
 from ...support import OptionError
 from ...support.dataclasses import dataclass
 
@@ -51,14 +52,14 @@ class HIPTarget:
         return self.arch.removesuffix("-strict")
 
     @property
-    def generation(self) -> int:
-        """The number of the family: 9 for CDNA, 10 and more for RDNA and what came after."""
-        return int(self.base_arch[3:-2])
+    def gpu(self) -> AmdGPU:
+        """The machine model."""
+        return amd_gpu(self.arch)
 
     @property
     def warp_size(self) -> int:
         """Threads of a warp: 64 on CDNA, 32 on later families."""
-        return 32 if self.generation >= 10 else 64
+        return self.gpu.warp_size
 
     @property
     def has_code_generation(self) -> bool:
@@ -67,8 +68,8 @@ class HIPTarget:
 
     @property
     def shared_memory(self) -> int:
-        """Bytes of LDS that a workgroup can have at most (CDNA 3 and RDNA 3 ISA references: 64 KiB)."""
-        return {"gfx950": 160, "gfx1250": 320}.get(self.base_arch, 64) * 1024
+        """Bytes of LDS that a workgroup can have at most."""
+        return self.gpu.lds_per_workgroup
 
     @property
     def fp8_dtypes(self) -> tuple[str, ...]:
@@ -88,9 +89,9 @@ class HIPTarget:
     @property
     def has_descriptors(self) -> bool:
         """Whether a tensor data mover reads tensor descriptors; elsewhere they become pointers."""
-        return self.base_arch == "gfx1250"
+        return self.gpu.has_tensor_data_mover
 
     @property
     def has_clusters(self) -> bool:
         """Whether several workgroups form a cluster, so that `num_ctas` may exceed 1."""
-        return self.base_arch == "gfx1250"
+        return self.gpu.has_clusters

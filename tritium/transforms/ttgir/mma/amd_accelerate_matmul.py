@@ -35,13 +35,12 @@ from ....analysis.matrix_instructions import (
     WMMA,
     MatrixInstruction,
     mfma_for,
-    mfma_version,
     wmma_for,
-    wmma_version,
 )
 from ....dialects import arith, tt, ttg
 from ....dialects.ttg_context import num_warps, target_of
 from ....dialects.ttg_layouts import AmdMfma, AmdWmma, Blocked, DotOperand, Mma
+from ....hardware.amd import amd_gpu
 from ....ir import (
     Attribute,
     FloatType,
@@ -112,9 +111,9 @@ def _choice(dot: tt.Dot, arch: str, options: AccelerateOptions) -> _Choice | Non
     """The matrix instruction of a dot with a blocked layout; None where it keeps that."""
     if not isinstance(_tensor(dot.d).encoding, Blocked):
         return None
-    if version := mfma_version(arch):
+    if version := amd_gpu(arch).mfma_version:
         return _mfma_choice(dot, version, options)
-    if version := wmma_version(arch):
+    if version := amd_gpu(arch).wmma_version:
         return _wmma_choice(dot, version)
     return None
 
