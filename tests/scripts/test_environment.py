@@ -63,16 +63,19 @@ def test_torch_is_optional(environment, monkeypatch, capsys) -> None:
     assert "skipped" in capsys.readouterr().err
 
 
-def test_the_assembler_is_optional_and_the_tests_alone_ask_for_it(environment, monkeypatch, capsys) -> None:
+def test_the_assembler_and_the_browser_are_optional_and_the_tests_alone_ask_for_them(
+    environment, monkeypatch, capsys
+) -> None:
     asked = []
     monkeypatch.setattr(environment.platform, "system", lambda: "Linux")
     monkeypatch.setattr(environment, "install_torch", lambda: None)
     monkeypatch.setattr(environment, "pip", lambda *a, **k: (asked.append(a[-1]) or "nvidia" not in a[-1], ""))
     assert environment.install("demo") and asked == ["."]
-    assert environment.install("test") and asked[1:] == [".[test,nvidia]", ".[test]", ".[nvidia]"]
+    assert environment.install("test")
+    assert asked[1:] == [".[test,browser,nvidia]", ".[test]", ".[browser]", ".[nvidia]"]
     assert "skipped" in capsys.readouterr().err
     monkeypatch.setattr(environment.platform, "system", lambda: "Darwin")
-    assert environment.install("test") and asked[4:] == [".[test]"]
+    assert environment.install("test") and asked[5:] == [".[test]"]
 
 
 def test_linux_asks_for_the_cpu_build_only(environment, monkeypatch) -> None:
