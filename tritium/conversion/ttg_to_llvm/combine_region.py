@@ -6,7 +6,7 @@ rows, `left` for the earlier elements.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...analysis.combine import combine_of
@@ -14,15 +14,26 @@ from ...analysis.scratch_reduce import array_offsets
 from ...ir import Type, element_type
 from ...layout import LinearLayout
 from ...layout.axis import Bit
-from .context import FunctionContext
+from .context import WIDEST, FunctionContext
 from .positions import linear_image, thread_of, with_constant
-from .warp import element_at, load_elements, load_of_block, select, shuffle_by, shuffle_from, shuffle_xor, store_element
+from .types import byte_width
+from .warp import (
+    element_at,
+    load_elements,
+    load_of_block,
+    select,
+    shuffle_by,
+    shuffle_from,
+    shuffle_xor,
+    store_elements,
+)
 
 __all__ = [
     "Arrays",
     "CombineRegion",
     "Row",
     "Rows",
+    "adjacent",
     "neighbour",
     "plus",
     "register_index",
@@ -114,10 +125,15 @@ class Arrays:
         offsets = array_offsets(types, elements)
         self.bases = [_byte(e, base, at) for at in offsets[: len(types)]]
 
-    def store(self, index: str, row: Row) -> None:
-        """Write a row at an index, an i32 operand."""
-        for ty, base, v in zip(self.types, self.bases, row):
-            store_element(self.e, ty, v, element_at(self.e, base, ty, index))
+    def store(self, index: str, rows: Sequence[Row]) -> None:
+        """Write rows from an index on, an i32 operand that is a multiple of their count, at most `most`."""
+        for ty, base, column in zip(self.types, self.bases, zip(*rows)):
+            store_elements(self.e, ty, column, element_at(self.e, base, ty, index))
+
+    @property
+    def most(self) -> int:
+        """How many rows one access to each array can move."""
+        return max(1, min(WIDEST // byte_width(ty) for ty in self.types))
 
     def load(self, index: str, count: int = 1) -> list[Row]:
         """The rows at an index and behind it; `index` is a multiple of `count`, a power of two."""
@@ -193,6 +209,27 @@ def thread_index(e: FunctionContext, layout: LinearLayout) -> tuple[str, int]:
 def register_index(e: FunctionContext, layout: LinearLayout, thread: tuple[str, int], register: int) -> str:
     """The "index" of a register, given what the thread contributes."""
     return with_constant(e, *thread, layout.apply(register=register)["index"])
+
+
+def adjacent(layout: LinearLayout, bits: int, registers: Iterable[int], most: int) -> list[list[int]]:
+    """Registers in groups of at most `most`, a power of two, whose indices are consecutive and begin at a multiple.
+
+    `bits` are those that the thread contributes to an index (`thread_index`).
+
+    >>> layout = LinearLayout({"register": [(1,), (2,), (8,)]}, {"index": 16})
+    >>> adjacent(layout, 4, range(8), 4), adjacent(layout, 2, range(4), 4)
+    ([[0, 1, 2, 3], [4, 5, 6, 7]], [[0, 1], [2, 3]])
+    """
+    at = {layout.apply(register=r)["index"]: r for r in registers}
+    out = []
+    for index in list(at):
+        if index not in at:
+            continue
+        count = min(most, bits & -bits or most)
+        while any((index & -count) + i not in at for i in range(count)):
+            count >>= 1
+        out.append([at.pop((index & -count) + i) for i in range(count)])
+    return out
 
 
 def within(e: FunctionContext, wanted: Mapping[str, tuple[int, int]]) -> str | None:

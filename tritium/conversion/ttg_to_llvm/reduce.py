@@ -31,6 +31,7 @@ from .combine_region import (
     CombineRegion,
     Row,
     Rows,
+    adjacent,
     plus,
     register_index,
     thread_index,
@@ -148,7 +149,7 @@ def _through_memory(
     shared = free[: count - inside] if len(free) >= count - inside else []
     inside = count - len(shared)
     reader = _Reader(e, combine, plan, arrays, inside, shared)
-    return _elements(e, target, reader.row)
+    return _elements(e, target, reader.rows, 1 if plan.rest_first else arrays.most)
 
 
 def _most_inside(e: FunctionContext, combine: CombineRegion, plan: Reduction) -> int:
@@ -163,17 +164,19 @@ def _most_inside(e: FunctionContext, combine: CombineRegion, plan: Reduction) ->
     return 3 if combine.facts.size == 1 else 2
 
 
-def _elements(e: FunctionContext, target: LinearLayout | None, row: Callable[[str], Row]) -> list[Row]:
-    """`row` of the number of each register's element; once for copies."""
+def _elements(
+    e: FunctionContext, target: LinearLayout | None, rows: Callable[[str, int], list[Row]], most: int = 1
+) -> list[Row]:
+    """The row of each register's element; `rows` makes those of at most `most` consecutive ones, given the first."""
     if target is None:
-        return [row("0")]
+        return rows("0", 1)
     index = placed(target, None, (), True)
     thread = thread_index(e, index)
     same = registers_in(target, target) or []
-    out: list[Row] = []
-    for r, first in enumerate(same):
-        out.append(out[first] if first < r else row(register_index(e, index, thread, r)))
-    return out
+    found: Rows = {}
+    for group in adjacent(index, thread[1], sorted(set(same)), most):
+        found.update(zip(group, rows(register_index(e, index, thread, group[0]), len(group))))
+    return [found[first] for first in same]
 
 
 def _of_all_blocks(
@@ -181,7 +184,7 @@ def _of_all_blocks(
 ) -> list[Row]:
     """As below, where partial results are in the shared memory of several CTAs of the cluster."""
     first = plan.rest_first
-    return _elements(e, target, lambda other: combine.tree(arrays.load_all(plan.rest, other, first, plan.width)))
+    return _elements(e, target, lambda at, _: [combine.tree(arrays.load_all(plan.rest, at, first, plan.width))])
 
 
 def _free_lanes(target: LinearLayout) -> list[int]:
@@ -200,10 +203,11 @@ def _write(e: FunctionContext, combine: CombineRegion, plan: Reduction, rows: Ro
             taken["lane"] |= b.mask
     if combine.facts.order is Order.SYMMETRIC:
         taken["lane"] = 0
-    indices = {r: register_index(e, layout, thread, r) for r in rows}
+    groups = adjacent(layout, thread[1], rows, arrays.most)
+    indices = [register_index(e, layout, thread, group[0]) for group in groups]
     with guarded(e, within(e, {name: (mask, 0) for name, mask in taken.items()})):
-        for r, row in rows.items():
-            arrays.store(indices[r], row)
+        for index, group in zip(indices, groups):
+            arrays.store(index, [rows[r] for r in group])
 
 
 class _Reader:
@@ -230,23 +234,27 @@ class _Reader:
             picked = e.op(f"and i32 {e.op(f'lshr i32 {e.lane}, {bit}')}, 1")
             self.lane_part = e.op(f"or i32 {self.lane_part}, {e.op(f'shl i32 {picked}, {inside + i}')}")
 
-    def row(self, other: str) -> Row:
-        """The combined row of the element with this number."""
+    def rows(self, first: str, count: int) -> list[Row]:
+        """The combined rows of `count` elements from this number on."""
+        return [self._combined(list(partial)) for partial in zip(*self._read(first, count))]
+
+    def _combined(self, partial: list[Row]) -> Row:
         combine, e = self.combine, self.e
-        row = combine.tree(self._read(other))
+        row = combine.tree(partial)
         for bit in self.shared:
             row = combine.alike(row, combine.exchanged({0: row}, 1 << bit)[0])
         if self.shared and combine.facts.order is not Order.SYMMETRIC:
             row = combine.taken({0: row}, e.op(f"and i32 {e.lane}, {e.module.warp_size - 1 & ~self.mask}"))[0]
         return row
 
-    def _read(self, other: str) -> list[Row]:
-        e, count = self.e, len(self.plan.rest)
+    def _read(self, first: str, count: int) -> list[list[Row]]:
+        """For each partial result the rows of the elements."""
+        e = self.e
         if self.plan.rest_first:
-            start = plus(e, times(e, other, count), self.lane_part)
-            return self.arrays.load(start, 1 << self.inside)
+            start = plus(e, times(e, first, len(self.plan.rest)), self.lane_part)
+            return [[row] for row in self.arrays.load(start, 1 << self.inside)]
         rows = []
         for p in range(1 << self.inside):
             at = with_constant(e, self.lane_part, self.mask and -1 << self.inside, p)
-            rows += self.arrays.load(plus(e, times(e, at, self.plan.width), other))
+            rows.append(self.arrays.load(plus(e, times(e, at, self.plan.width), first), count))
         return rows

@@ -31,6 +31,7 @@ from .combine_region import (
     CombineRegion,
     Row,
     Rows,
+    adjacent,
     plus,
     register_index,
     thread_index,
@@ -279,10 +280,11 @@ class _Scanning:
         copies = plan.axis.masks("copies")
         last = 0 if self.reverse else self.lane_mask
         wanted = {"lane": (copies["lane"] | self.lane_mask, last), "warp": (copies["warp"], 0)}
-        indices = {r: register_index(e, layout, thread, r) for r in totals}
+        groups = adjacent(layout, thread[1], totals, arrays.most)
+        indices = [register_index(e, layout, thread, group[0]) for group in groups]
         with guarded(e, within(e, wanted)):
-            for r, row in totals.items():
-                arrays.store(indices[r], row)
+            for index, group in zip(indices, groups):
+                arrays.store(index, [totals[r] for r in group])
 
     def _reader(self, other: str, arrays: Arrays) -> Callable[[int], Row]:
         """A function that loads the total of a group of an element; adjacent totals are loaded at once."""

@@ -161,13 +161,24 @@ def element_at(e: FunctionContext, base: str, ty: Type, index: str) -> str:
 
 def store_element(e: FunctionContext, ty: Type, operand: str, address: str) -> None:
     """Write an element to shared memory."""
-    moved = memory_type(ty)
+    store_elements(e, ty, [operand], address)
+
+
+def store_elements(e: FunctionContext, ty: Type, operands: Sequence[str], address: str) -> None:
+    """Write neighbours to shared memory by one access of at most 16 bytes, to which `address` is aligned."""
+    moved, count = memory_type(ty), len(operands)
+    element = kind = llvm_type(moved)
     if isinstance(ty, PointerType):
-        operand = bits_of(e, ty, operand)
+        operands = [bits_of(e, ty, v) for v in operands]
     elif moved is not ty and bit_width(ty) < 8:
-        operand = e.op(f"zext i{bit_width(ty)} {operand} to i8")
-    alignment = _alignment(e, address, byte_width(ty))
-    e.stmt(f"store {llvm_type(moved)} {operand}, ptr addrspace(3) {address}, align {alignment}")
+        operands = [e.op(f"zext i{bit_width(ty)} {v} to i8") for v in operands]
+    whole = operands[0]
+    if count > 1:
+        kind, whole = f"<{count} x {element}>", "poison"
+        for i, v in enumerate(operands):
+            whole = e.op(f"insertelement {kind} {whole}, {element} {v}, i32 {i}")
+    alignment = _alignment(e, address, count * byte_width(ty))
+    e.stmt(f"store {kind} {whole}, ptr addrspace(3) {address}, align {alignment}")
 
 
 def _alignment(e: FunctionContext, address: str, least: int) -> int:
