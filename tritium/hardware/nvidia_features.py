@@ -30,6 +30,7 @@ __all__ = [
     "L2_CACHE_POLICY",
     "LAUNCH_CONTROL",
     "LDMATRIX",
+    "LONG_VECTORS",
     "MIN_MAX_16_BITS",
     "MMA_SYNC",
     "REDUX",
@@ -103,6 +104,7 @@ TMA = _since("cp.async.bulk.tensor", 90)
 TMA_GATHER = _since("cp.async.bulk.tensor.tile::gather4", 100, 120)
 L2_CACHE_POLICY = _since("createpolicy and .L2::cache_hint", 80)
 BF16_ATOMICS = _since("atom.add.noftz.bf16", 90)
+LONG_VECTORS = _since("ld.global.v8.b32", 100)
 VECTOR_ATOMICS = _since("red.global.add.v4.f32", 90)
 
 # -- threads, barriers, launch ------------------------------------------------------------------------------------

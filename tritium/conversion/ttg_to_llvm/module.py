@@ -130,6 +130,7 @@ def ttg_to_llvm(module: builtin.Module, target: TargetInfo, options: Any, debug:
         "attributes #0 = { nounwind }",
         "attributes #1 = { convergent nounwind }",
         "attributes #2 = { nounwind willreturn memory(none) }",
+        f"attributes #3 = {{ {'noimplicitfloat' if context.mergeable_accesses else 'nounwind'} }}",
     ]
     parts = [*head, *sorted(context.declares), *context.functions.values(), *bodies, *attributes, *tail]
     return LoweredModule("\n\n".join(parts) + "\n", kernel.sym_name, _shared_bytes(module))
@@ -163,7 +164,7 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
     attributes = context.target.kernel_attributes(context) if is_kernel else "#1"
     signature = f'@"{_assembled(func.sym_name)}"({", ".join([*parameters, *_scratch(e)])})'
     return "\n".join([
-        f"define {head} {signature} {attributes}{subprogram} {{",
+        f"define {head} {signature} {attributes} #3{subprogram} {{",
         "entry:" if e.specialization is None else "head:",
         *context.target.thread_ids(context),
         *(f"  {line}" for line in e.entry_lines),

@@ -49,7 +49,8 @@ class ModuleContext(llvm_module.ModuleContext):
     where none are wanted; `texts` are the constants that are texts, by symbol; `global_scratch` counts the bytes of
     global memory that a launch provides for each program. `high_register_pressure`: dot accumulators leave so few
     registers that addresses are rematerialized, not kept live. `loads_limit_occupancy`: loads in flight are worth more
-    registers than occupancy. `has_wgmma`: a function of the module has a WGMMA.
+    registers than occupancy. `has_wgmma`: a function of the module has a WGMMA. `mergeable_accesses`: LLVM's
+    load/store vectorizer might merge accesses to global memory.
     """
 
     target: TargetInfo
@@ -63,6 +64,7 @@ class ModuleContext(llvm_module.ModuleContext):
     high_register_pressure: bool = False
     loads_limit_occupancy: bool = False
     has_wgmma: bool = False
+    mergeable_accesses: bool = False
 
     @property
     def warps(self) -> Warps:
@@ -223,6 +225,19 @@ class GlobalAccess(ABC):
     def store(self, e: ThreadEmitter, address: str, values: Sequence[str], mask: str | None) -> None:
         """Store words where `mask` holds."""
 
+    def note_mergeable(self, e: ThreadEmitter) -> None:
+        """Note that the access is an ordinary load or store of LLVM, whose load/store vectorizer is then disabled where
+        it would consider one of this size.
+
+        That of LLVM 22 takes two addresses for the same one if their `getelementptr` agree in all but the type of the
+        elements, `i16, %p, %i` and `i8, %p, %i` (llvm-project, pull request 186671). Strength reduction derives the
+        second form, for a dot of `x + 32 * i + j` and `x + 16 * i + j`. What a thread can access at once is one
+        instruction already, so that nothing is lost there. Addresses of shared memory are not extended to 64 bits,
+        and not affected.
+        """
+        if 2 * self.alignment <= e.target.vectorized_bytes:
+            e.module.mergeable_accesses = True
+
     def _elements(self, e: ThreadEmitter, whole: str) -> list[str]:
         """The words of one value of `type`."""
         if self.count == 1:
@@ -255,6 +270,8 @@ class TargetInfo(ABC):
     registers: ClassVar[int]
     #: threads of a warp
     warp_size: int
+    #: the longest access to global memory that LLVM's load/store vectorizer makes (`getLoadStoreVecRegBitWidth`)
+    vectorized_bytes: int
 
     def nvidia_gpu(self) -> NvidiaGPU:
         """The machine model of an NVIDIA GPU; InternalError on others, where no lowering may ask."""

@@ -69,6 +69,7 @@ class _Words(GlobalAccess):
 
     def load(self, e: ThreadEmitter, address: str, mask: str | None, others: Sequence[str]) -> list[str]:
         """`global_load`, in a branch where it has a mask."""
+        self.note_mergeable(e)
         kind = "load volatile" if self.volatile else "load"
         line = f"{kind} {self.type}, ptr addrspace(1) {address}, align {self.alignment}{self.hints}"
         other = "zeroinitializer" if mask is None or set(others) == {"0"} else self._whole(e, others)
@@ -76,6 +77,7 @@ class _Words(GlobalAccess):
 
     def store(self, e: ThreadEmitter, address: str, values: Sequence[str], mask: str | None) -> None:
         """`global_store`, in a branch where it has a mask."""
+        self.note_mergeable(e)
         kind = "store volatile" if self.volatile else "store"
         whole = self._whole(e, values)
         line = f"{kind} {self.type} {whole}, ptr addrspace(1) {address}, align {self.alignment}{self.hints}"

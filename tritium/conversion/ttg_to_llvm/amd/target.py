@@ -41,6 +41,7 @@ class AMDTarget(AMDArithmetic):
     triple = "amdgcn-amd-amdhsa"
     kernel_convention = "amdgpu_kernel"
     registers = 131072  # CDNA 3: 512 registers of 64 lanes for each of the four SIMDs
+    vectorized_bytes = 64
 
     def __init__(
         self, arch: str, warp_size: int, waves_per_eu: int = 0, flush: bool = False, attributes: str = ""

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from ....dialects.tt_types import CacheModifier, CachePolicy, EvictionPolicy
 from ....hardware.nvidia import NvidiaGPU, nvidia_gpu
-from ....hardware.nvidia_features import L2_CACHE_POLICY, REDUX, REDUX_F32, TMA
+from ....hardware.nvidia_features import L2_CACHE_POLICY, LONG_VECTORS, REDUX, REDUX_F32, TMA
 from ....ir import Operation
 from ....support import UnsupportedOperation
 from ....support.dataclasses import dataclass
@@ -75,6 +75,7 @@ class NVIDIATarget(NVIDIAArithmetic):
 
     def __init__(self, capability: int = 80) -> None:
         self.gpu = nvidia_gpu(capability)
+        self.vectorized_bytes = 32 if self.gpu.has(LONG_VECTORS) else 16
 
     def nvidia_gpu(self) -> NvidiaGPU:
         """The machine model."""
@@ -241,6 +242,7 @@ class _Words(GlobalAccess):
         """`ld.global`, after moves of `others` where it has a predicate."""
         n = self.count
         if mask is None and not self.hints:
+            self.note_mergeable(e)
             return self._elements(e, e.op(f"load {self.type}, ptr addrspace(1) {address}, align {self.alignment}"))
         if self.bits < 16:
             others = [v if v.isdigit() else e.op(f"zext i8 {v} to i16") for v in others]
@@ -268,6 +270,7 @@ class _Words(GlobalAccess):
         """`st.global`"""
         n = self.count
         if mask is None and not self.hints:
+            self.note_mergeable(e)
             whole = self._whole(e, values)
             e.stmt(f"store {self.type} {whole}, ptr addrspace(1) {address}, align {self.alignment}")
             return
