@@ -1,0 +1,118 @@
+"""The kernels of a Python file without what else the file does: only statements that a kernel needs are executed.
+
+A script that is edited launches kernels and makes arrays when it is imported. Compiling one kernel of it needs the
+imports, the functions that the kernel refers to, and the globals that these read.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+import types
+from collections.abc import Iterator, Sequence
+
+from ..dropin.alias import install
+from ..runtime.jit import JITFunction
+from ..support import TritiumError
+from ..tools.kernel_file import CommandError
+
+__all__ = ["kernel_in"]
+
+
+def kernel_in(path: str, text: str, name: str = "") -> JITFunction[object]:
+    """The kernel `name` of a file with this text, or its only one; below `@autotune` and `@heuristics` the function.
+
+    CommandError if there is no such kernel, or the text is no Python.
+    """
+    install()
+    try:
+        tree = ast.parse(text, path)
+    except SyntaxError as error:
+        line = (error.text or "").rstrip()
+        shown = f"\n  {line}\n  {' ' * ((error.offset or 1) - 1)}^" if line else ""
+        raise CommandError(f"{path}:{error.lineno}:{error.offset}: error: {error.msg}{shown}") from None
+    wanted = name or _only_kernel(path, tree)
+    tree.body = list(_needed(tree, wanted))
+    module = types.ModuleType(f"explored_{abs(hash(path)):x}")
+    module.__file__ = path
+    sys.modules[module.__name__] = module
+    linecache.checkcache(path)
+    try:
+        exec(compile(tree, path, "exec"), module.__dict__)
+    except TritiumError:
+        raise
+    except Exception as error:  # whatever the file does
+        raise CommandError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    kernel = _function(getattr(module, wanted, None))
+    if kernel is None:
+        raise CommandError(f"{path} has no kernel {wanted!r}")
+    return kernel
+
+
+def _only_kernel(path: str, tree: ast.Module) -> str:
+    called = {n.id for f in tree.body if isinstance(f, ast.FunctionDef) for n in _loads(f.body) if n.id != f.name}
+    found = [f.name for f in tree.body if isinstance(f, ast.FunctionDef) and _is_kernel(f)]
+    outer = [name for name in found if name not in called]
+    if len(found) == 1 or len(outer) == 1:
+        return (found if len(found) == 1 else outer)[0]
+    if not found:
+        raise CommandError(f"{path} defines no kernel")
+    raise CommandError(f"{path} has several kernels: {', '.join(found)} (write {path}::NAME)")
+
+
+def _is_kernel(function: ast.FunctionDef) -> bool:
+    return any("jit" in ast.unparse(d).split("(")[0].split(".") for d in function.decorator_list)
+
+
+def _needed(tree: ast.Module, wanted: str) -> Iterator[ast.stmt]:
+    """The statements that define what `wanted` refers to, and their like for what these refer to, in order."""
+    names, seen = {wanted}, set[int]()
+    while True:
+        before = len(seen)
+        for i, statement in enumerate(tree.body):
+            if i not in seen and _is_needed(statement, names):
+                seen.add(i)
+                names |= {n.id for n in _loads([statement])}
+        if len(seen) == before:
+            break
+    yield from (s for i, s in enumerate(tree.body) if i in seen)
+
+
+def _is_needed(statement: ast.stmt, names: set[str]) -> bool:
+    if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
+        return True
+    if isinstance(statement, ast.If) and "__name__" in {n.id for n in _loads([statement.test])}:
+        return False
+    return bool(names & set(_defined(statement)))
+
+
+def _defined(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement binds; those that functions in it bind are not counted."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+        yield statement.name
+        return
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        yield from ((a.asname or a.name).split(".")[0] for a in statement.names)
+        return
+    for child in ast.iter_child_nodes(statement):
+        if isinstance(child, ast.stmt):
+            yield from _defined(child)
+        elif isinstance(child, ast.ExceptHandler):
+            for inner in child.body:
+                yield from _defined(inner)
+        else:
+            stored = (n for n in ast.walk(child) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+            yield from (n.id for n in stored)
+
+
+def _loads(nodes: Sequence[ast.AST]) -> Iterator[ast.Name]:
+    for node in nodes:
+        yield from (n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+
+
+def _function(value: object) -> JITFunction[object] | None:
+    """The function that `@jit` made, also below `@autotune` and `@heuristics`."""
+    while value is not None and not isinstance(value, JITFunction):
+        value = getattr(value, "fn", None)
+    return value

@@ -1,0 +1,238 @@
+"""The performance of a document: resources as cards, findings at their lines, occupancy, roofline, order."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+
+from ..backends.errors import BackendError
+from ..backends.roofline import Launch
+from ..support import TritiumError
+from ..support.plain import plain
+from ..support.quantities import counted
+from .arguments import kept_arguments
+from .documents import failed_artifact
+from .errors import RequestError
+from .json_types import Json, Record
+from .model import Document, Text
+from .order import order_of
+from .store import DocumentStore
+
+__all__ = ["performance"]
+
+_PLACE = re.compile(r"^(.*?):(\d+)(?::(\d+))?$")
+_SPILL = ("STL", "LDL", "scratch_store", "scratch_load")
+
+
+def performance(store: DocumentStore, id: str) -> Record:
+    """The report on a document. Without a compiled kernel it has only what the trace says."""
+    document = store.document(id)
+    kept = store.artifact(id)
+    out: Record = {"available": kept is not None, "reason": "", "target": document.target}
+    found: Record = {}
+    if kept is None:
+        out["reason"] = failed_artifact(document)
+    else:
+        try:
+            inspected = kept.backend.inspect(kept.stages, kept.metadata, None)
+            found = inspected.as_json()
+            found["conflicts"] = getattr(inspected, "conflicts", 0)
+        except (BackendError, TritiumError, KeyError) as error:
+            out.update(available=False, reason=str(error))
+    kind = document.target.partition(":")[0]
+    out["cards"] = [*_CARDS[kind](found, document)] if found and kind in _CARDS else list(_facts(document))
+    out.update({name: found[name] for name in ("buffers", "accesses", "memory", "partitions") if name in found})
+    out["occupancy"] = _occupancy(found)
+    out["registers"] = found.get("registers")
+    out["instructions"] = _counts(found.get("instructions"))
+    out["mix"] = _counts(found.get("mix", found.get("units")))
+    out["findings"] = [_finding(f, document, store) for f in found.get("findings", ())]
+    out["remarks"] = [_remark(r, document, store) for r in found.get("remarks", ())]
+    out["roofline"], out["roofline_reason"] = _roofline(store, document, kept)
+    out["order"] = _order(store, document)
+    return out
+
+
+def _card(name: str, value: str, detail: str = "", level: str = "good") -> dict[str, str]:
+    return {"name": name, "value": value, "detail": detail, "level": level}
+
+
+def _facts(document: Document) -> Iterable[dict[str, str]]:
+    """What the trace says."""
+    known = document.resources
+    if "n_regs" in known:
+        spills = known.get("n_spills", 0)
+        detail = f"{spills} spilled" if spills else "no spills"
+        yield _card("registers", f"{known['n_regs']}", detail, "bad" if spills else "good")
+    if "shared" in known:
+        yield _card("shared memory", f"{known['shared']:,} bytes")
+
+
+def _nvidia(found: Mapping[str, Json], document: Document) -> Iterable[dict[str, str]]:
+    registers, occupied = found["registers"], found["occupancy"]
+    spilled = registers["spilled"]
+    moved = f"{registers['spill_stores']} bytes of stores, {registers['spill_loads']} of loads"
+    detail = f"{counted(spilled, 'register')} spilled: {moved}" if spilled else "no spills"
+    yield _card("registers", f"{registers['each']} of {registers['limit']}", detail, "bad" if spilled else "good")
+    yield _occupancy_card(occupied, "SM")
+    buffers = counted(len(found["buffers"]), "allocation")
+    yield _card("shared memory", f"{found['shared']:,} of {found['shared_limit']:,} bytes", buffers)
+    conflicts = found["conflicts"]
+    yield _card("bank conflicts", f"{conflicts}", "extra wavefronts per warp", "note" if conflicts else "good")
+    yield _card("warps", f"{found['warps']} per CTA", f"{found['barriers']} barriers of 16")
+
+
+def _occupancy_card(occupied: Mapping[str, Json], unit: str) -> dict[str, str]:
+    share = occupied["warps"] / max(1, occupied["max_warps"])
+    level = "good" if share >= 0.5 else "note" if share >= 0.25 else "bad"
+    detail = f"{100 * share:.0f}%, limited by {occupied['limit']}"
+    return _card("occupancy", f"{occupied['warps']} of {occupied['max_warps']} warps", detail, level)
+
+
+def _amd(found: Mapping[str, Json], document: Document) -> Iterable[dict[str, str]]:
+    spills = found["vgpr_spills"] + found["sgpr_spills"]
+    detail = f"{counted(spills, 'register')} spilled" if spills else "no spills"
+    yield _card("VGPRs", f"{found['vgprs']} + {found['agprs']} AGPRs", detail, "bad" if spills else "good")
+    yield _card("SGPRs", f"{found['sgprs']}")
+    yield _occupancy_card(found["occupancy"], "CU")
+    yield _card("LDS", f"{found['lds']:,} of {found['lds_limit']:,} bytes")
+    scratch = found["scratch"]
+    yield _card("scratch", f"{scratch} bytes", "per lane", "note" if scratch else "good")
+
+
+def _cpu(found: Mapping[str, Json], document: Document) -> Iterable[dict[str, str]]:
+    spills = found["spills"]
+    number = spills["stores"] + spills["loads"]
+    yield _card("instructions", f"{found['instructions']:,}", f"{found['vector_bits']}-bit vectors preferred")
+    level = "note" if spills["in_loops"] else "good"
+    yield _card("spills", f"{number}", f"{spills['in_loops']} of them in loops", level)
+    yield _card("stack", f"{found['stack']:,} bytes", f"{found['scratch']:,} bytes of scratch tiles")
+
+
+_CARDS = {"cuda": _nvidia, "hip": _amd, "cpu": _cpu}
+
+
+def _occupancy(found: Mapping[str, Json]) -> Record | None:
+    occupied = found.get("occupancy")
+    if occupied is None:
+        return None
+    limits = found.get("limits") or occupied.get("limits") or {}
+    ctas = occupied.get("ctas", occupied.get("workgroups"))
+    return {**occupied, "ctas": ctas, "limits": limits}
+
+
+def _counts(groups: Mapping[str, Json] | None) -> dict[str, int]:
+    """Group -> static count of its instructions."""
+    out: dict[str, int] = {}
+    for name, counts in (groups or {}).items():
+        parts = list(counts)
+        if parts and not isinstance(parts[0], Mapping):
+            parts = [{"number": parts[0]}]  # (static count, in loops)
+        out[str(name)] = sum(part["number"] for part in parts)
+    return {name: n for name, n in out.items() if n}
+
+
+def _finding(found: Mapping[str, Json], document: Document, store: DocumentStore) -> Record:
+    place = _place(found["place"], document)
+    lines = {} if place is None else _lines_of(place, document, store)
+    if found["kind"] == "spills":
+        lines = {**lines, **_spill_lines(document, store)}
+    return {**found, "place": place, "lines": lines}
+
+
+def _place(text: str, document: Document) -> Record | None:
+    """A place `kernel.py:12:5` in a source file of the document."""
+    found = _PLACE.match(text)
+    if found is None:
+        return None
+    files = [s.file for s in document.sources if os.path.basename(s.file) == os.path.basename(found[1])]
+    return {"file": files[0] if files else found[1], "line": int(found[2]), "column": int(found[3] or 1)}
+
+
+def _machine_texts(document: Document, store: DocumentStore) -> Iterable[tuple[str, Text]]:
+    stages = [(s.name, s.after) for s in document.stages if s.name in ("ptx", "amdgcn") and s.after]
+    listings = [(one.name, one.text) for one in document.listings if one.available]
+    for name, id in [*stages, *listings]:
+        try:
+            yield name, store.text(str(id))
+        except RequestError:
+            continue  # the disassembler is not installed
+
+
+def _lines_of(place: Mapping[str, Json], document: Document, store: DocumentStore) -> dict[str, list[int]]:
+    out = {}
+    for name, text in _machine_texts(document, store):
+        lines = [
+            op.line
+            for op in text.ops
+            if op.place and op.place[1] == place["line"] and text.files[op.place[0]] == place["file"]
+        ]
+        if lines:
+            out[name] = lines
+    return out
+
+
+def _spill_lines(document: Document, store: DocumentStore) -> dict[str, list[int]]:
+    texts = _machine_texts(document, store)
+    found = {name: [op.line for op in text.ops if op.name.startswith(_SPILL)] for name, text in texts}
+    return {name: lines for name, lines in found.items() if lines}
+
+
+def _remark(found: Mapping[str, Json], document: Document, store: DocumentStore) -> Record:
+    word = {"serialized-wgmma": "wgmma", "ignored-setmaxnreg": "setmaxnreg"}.get(found["kind"], "")
+    lines = {}
+    for name, text in _machine_texts(document, store):
+        at = [op.line for op in text.ops if word and op.name.startswith(word)]
+        if at and name == "ptx":
+            lines[name] = at
+    message = found["reason"] or found["text"]
+    return {**found, "message": message, "hint": found["advice"], "lines": lines, "place": None, "source": ""}
+
+
+def _roofline(store: DocumentStore, document: Document, kept: Json) -> tuple[Record | None, str]:
+    """The roofline bound of the first launch, and why there is none."""
+    if kept is None or document.launch is None:
+        return None, "no launch is known"
+    _, given = kept_arguments(store.folder, store.entry(document.id).key)
+    if given is None:
+        return None, "the arguments of the launch were not kept"
+    try:
+        launch = Launch(tuple(document.launch.grid), given, None)
+        bound = kept.backend.inspect(kept.stages, kept.metadata, launch).roofline
+    except (BackendError, TritiumError, KeyError, TypeError, ValueError) as error:
+        return None, str(error)
+    if bound is None:
+        return None, "no rates of the machine are known"
+    work = bound.workload
+    flops = sum([*work.dots.values(), *work.flops.values()])
+    return {
+        "seconds": bound.seconds,
+        "limit": bound.limit,
+        "parts": dict(bound.parts),
+        "work": {**plain(work), "bytes": work.bytes},
+        "intensity": flops / work.bytes if work.bytes else None,
+        "rates": _rates(kept, bound),
+        "assumptions": list(bound.assumptions),
+    }, ""
+
+
+def _rates(kept: Json, bound: Json) -> Record:
+    """The rates that the bound was computed with, from its parts."""
+    work = bound.workload
+    memory, dot = bound.parts["memory"], bound.parts["dot"]
+    bandwidth = work.bytes / memory if memory else 0.0
+    dots = sum(work.dots.values())
+    peaks = {next(iter(work.dots)): dots / dot} if dots and dot else {}
+    flops, arithmetic = sum(work.flops.values()), bound.parts["arithmetic"]
+    if flops and arithmetic:
+        peaks[f"{next(iter(work.flops))} arithmetic"] = flops / arithmetic
+    return {"name": bound.machine, "bandwidth": bandwidth, "peaks": peaks}
+
+
+def _order(store: DocumentStore, document: Document) -> Record | None:
+    last = next((s.after for s in document.stages if s.name == "ttgir"), None)
+    if last is None:
+        return None
+    warps = document.options.get("num_warps", 0)
+    return order_of(store.text(last), warps if isinstance(warps, int) else 0)
