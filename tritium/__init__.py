@@ -77,6 +77,7 @@ __getattr__ = lazy_attributes(
         "language": ".language:",
         "must_use_result": ".frontend.callee",
         "next_power_of_2": ".numbers",
+        "notebook": ".notebook:",
         "reinterpret": ".runtime",
         "runtime": ".runtime:",
         "set_allocator": ".runtime.allocation",

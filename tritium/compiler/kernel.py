@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..support import settings
-from ..support.lazy import LazyModule
+from ..support.lazy import LazyMethod, LazyModule
 
 __all__ = ["CompiledKernel", "LazyDict", "LazyStages", "frozen", "launch_with", "recompile_with"]
 
@@ -204,6 +204,8 @@ class CompiledKernel:
 
     def __repr__(self) -> str:
         return f"<CompiledKernel {self.name} for {self.values['target']['arch']}>"
+
+    _repr_mimebundle_ = LazyMethod("..support.display", __package__)  # what notebooks show
 
     @property
     def metadata(self) -> Any:

@@ -33,6 +33,7 @@ from ..layout.bases import (
     moves_along_one,
     rank_of_bases,
 )
+from ..support.lazy import LazyMethod
 
 if TYPE_CHECKING:
     from ..ir.parser import Parser
@@ -78,6 +79,7 @@ class Layout(DialectAttribute):
     rank: int
     ctas: int
     forgotten: ClassVar[tuple[str, ...]] = ()  # parameters of older texts that mean nothing any more
+    _repr_mimebundle_ = LazyMethod("..support.display", __package__)  # what notebooks show
 
     @classmethod
     def read_other(cls, parser: Parser, key: str, given: dict[str, Any]) -> bool:

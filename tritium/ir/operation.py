@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 
 from ..support import UNKNOWN, InternalError, Location
+from ..support.lazy import LazyMethod
 from .interning import Attribute
 from .types import Type
 
@@ -312,6 +313,8 @@ class Operation:
 
     def __str__(self) -> str:
         return Operation.to_text(self)
+
+    _repr_mimebundle_ = LazyMethod("..support.display", __package__)  # what notebooks show
 
     def __repr__(self) -> str:
         """The operation's text in one line, with `{ … }` for each region; its name if that cannot be printed."""

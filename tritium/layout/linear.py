@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ..support.lazy import LazyMethod
 from . import gf2
 
 __all__ = ["Bases", "LinearLayout"]
@@ -92,6 +93,7 @@ class LinearLayout:
     """
 
     __slots__ = ("_elimination", "_in", "_out", "columns")
+    _repr_mimebundle_ = LazyMethod("..support.display", __package__)  # what notebooks show
     columns: tuple[int, ...]  # of the matrix, packed: column j is where bit j of all inputs goes
     _in: _Space
     _out: _Space

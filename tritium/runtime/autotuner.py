@@ -15,7 +15,7 @@ from ..frontend.errors import CompilationError
 from ..support import InternalError, TritiumError, settings
 from ..support.hashing import sha256
 from ..support.hook_errors import call_hook
-from ..support.lazy import LazyModule
+from ..support.lazy import LazyMethod, LazyModule
 from ..support.suggestions import did_you_mean
 from .arrays import HOST, element_name, is_array
 from .benchmark import do_bench, do_bench_cpu, do_bench_cudagraph
@@ -108,6 +108,8 @@ class Autotuner(PickledWrapper, KernelInterface[Any]):
     quantile), `bench_time` (seconds it took), `fn`, `base_fn`, `arg_names`, `configs`, `keys`, and
     `early_config_prune`, `perf_model`, `configs_top_k` from `prune_configs_by`.
     """
+
+    _repr_mimebundle_ = LazyMethod("..support.display", __package__)  # what notebooks show
 
     def __init__(
         self,

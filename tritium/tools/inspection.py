@@ -17,7 +17,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from rich import box
 from rich.console import Console
@@ -35,7 +35,7 @@ from .kernel_file import CommandError
 from .program_output import output_to_stderr
 from .request import Request, pairs, value_of
 
-__all__ = ["InspectOptions", "main", "show"]
+__all__ = ["InspectOptions", "main", "report_of", "show"]
 
 _testing = LazyModule("..testing", __package__)
 
@@ -43,6 +43,19 @@ MAX_ROWS = 12  # instructions of a group in a table
 DEFAULT_WIDTH = 140
 
 Row = tuple[Any, ...]
+Report = tuple[str, list[tuple[str, tuple[str, ...], list[Row]]]]
+
+
+@runtime_checkable
+class Tabled(Protocol):
+    """An inspection that makes its own tables."""
+
+    @property
+    def title(self) -> str:
+        """The first line of a report."""
+
+    def tables(self) -> list[tuple[str, tuple[str, ...], list[Row]]]:
+        """Title, columns and rows of each table."""
 
 
 @dataclass
@@ -116,13 +129,17 @@ def _rates(kernel: CompiledKernel) -> Rates | None:
     )
 
 
+def report_of(found: object) -> Report:
+    """The title of an inspection, and title, columns and rows of each table."""
+    if isinstance(found, Tabled):
+        return found.title, found.tables()
+    return (_cpu if hasattr(found, "widths") else _gpu)(found)
+
+
 def show(found: Any, console: Console) -> None:
     """Print the tables."""
-    if hasattr(found, "tables"):
-        title, tables = f"[bold]{escape(found.title)}[/]", found.tables()
-    else:
-        title, tables = (_cpu if hasattr(found, "widths") else _gpu)(found)
-    console.print(title)
+    title, tables = report_of(found)
+    console.print(f"[bold]{escape(title)}[/]")
     for name, columns, rows in tables:
         if rows:
             console.print(_table(name, columns, rows))
@@ -188,7 +205,7 @@ def _show_roofline(roofline: Any, console: Console) -> None:
 
 
 def _gpu(found: Any) -> tuple[str, list[tuple[str, tuple[str, ...], list[Row]]]]:
-    title = f"[bold]{escape(found.kernel)}[/] for {found.target}, {found.warps} warps per CTA"
+    title = f"{found.kernel} for {found.target}, {found.warps} warps per CTA"
     traffic = ("op", "line", "instruction", "count", "wavefronts", "conflicts", "in a loop")
     instructions = ("kind", "instruction", "static count", "in loops")
     tables: list[tuple[str, tuple[str, ...], list[Row]]] = [
@@ -263,7 +280,7 @@ def _counts(groups: Any) -> list[Row]:
 
 
 def _cpu(found: Any) -> tuple[str, list[tuple[str, tuple[str, ...], list[Row]]]]:
-    title = f"[bold]{escape(found.kernel)}[/] for {escape(found.target)}, {found.vector_bits}-bit vectors"
+    title = f"{found.kernel} for {found.target}, {found.vector_bits}-bit vectors"
     spills = found.spills
     accesses = f"{counted(spills.stores, 'store')}, {counted(spills.loads, 'load')}"
     budget: list[Row] = [

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from ...hardware.amd_occupancy import Occupancy, occupancy
 from ...support.dataclasses import dataclass
+from ...support.lazy import LazyMethod
 from ...support.patterns import pattern
 from ...support.plain import plain
 from ..errors import stage_of
@@ -83,6 +84,8 @@ class Inspection:
     instructions: dict[str, tuple[int, int]]
     roofline: None
     findings: tuple[Finding, ...]
+
+    _repr_mimebundle_ = LazyMethod("...support.display", __package__)  # what notebooks show
 
     def as_json(self) -> dict[str, object]:
         """Dictionaries, lists, numbers and strings."""

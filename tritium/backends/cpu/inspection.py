@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...support.dataclasses import dataclass
+from ...support.lazy import LazyMethod
 from ...support.plain import plain
 from ..errors import stage_of
 from ..findings import Finding, finding_at
@@ -76,6 +77,8 @@ class Inspection:
     def floor(self) -> Roofline | None:
         """The former name of `roofline`, accepted for one release."""
         return self.roofline
+
+    _repr_mimebundle_ = LazyMethod("...support.display", __package__)  # what notebooks show
 
     def as_json(self) -> dict[str, Any]:
         """Dictionaries, lists, numbers and strings."""

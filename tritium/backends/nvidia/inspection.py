@@ -24,6 +24,7 @@ from ...ir import IntegerAttr, Operation, enclosing_loop
 from ...ir.parser import parse_module
 from ...ir.passes import run_pipeline
 from ...support.dataclasses import dataclass
+from ...support.lazy import LazyMethod
 from ...support.plain import plain
 from ...transforms.ttgir.memory.allocate_shared_memory import callees_first
 from ...transforms.ttgir.pipelines import LOWERING
@@ -132,6 +133,8 @@ class Inspection:
     def floor(self) -> Roofline | None:
         """The former name of `roofline`, accepted for one release."""
         return self.roofline
+
+    _repr_mimebundle_ = LazyMethod("...support.display", __package__)  # what notebooks show
 
     def as_json(self) -> dict[str, Any]:
         """Dictionaries, lists, numbers and strings."""

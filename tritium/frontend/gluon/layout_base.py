@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from ...support.lazy import LazyMethod
 from ..aggregate_types import constexpr_type
 from ..constexpr import constexpr
 from ..errors import LanguageError
@@ -43,6 +44,8 @@ def joined_bases(bases: Iterable[Iterable[int]] | None) -> str:
 @dataclass(frozen=True, eq=False)
 class LayoutValue:
     """Base of all layouts: compile-time values, equal where class and fields are."""
+
+    _repr_mimebundle_ = LazyMethod("...support.display", __package__)  # what notebooks show
 
     def __post_init__(self) -> None:
         for f in fields(self):
