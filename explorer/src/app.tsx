@@ -25,12 +25,12 @@ import {
 } from "./state.ts";
 import { CompareView } from "./views/compare.tsx";
 import { CompileBar, compileDraft, draft, optionsOpen, StopButton } from "./views/edit.tsx";
-import { LayoutsView } from "./views/layouts.tsx";
-import { PerformanceView } from "./views/performance.tsx";
+import { LayoutsView } from "./views/layouts/view.tsx";
+import { PerformanceView } from "./views/performance/view.tsx";
 import { PassList, StagesView, stagesKey } from "./views/stages.tsx";
 import { TimeView } from "./views/time.tsx";
 import { TuningView } from "./views/tuning.tsx";
-import { ValuesView } from "./views/values.tsx";
+import { ValuesView } from "./views/values/view.tsx";
 
 const outputOpen = signal(false);
 const helpOpen = signal(false);
@@ -298,14 +298,55 @@ function Main() {
   if (now.state === "loading") return <p class="empty">Loading …</p>;
   if (now.state === "error") return <Message level="bad" title="The session cannot be read" text={now.message} />;
   if (!now.data.documents.length) {
-    const running = now.data.run.state === "running";
-    return (
-      <p class="empty">
-        {running ? "The script runs; kernels appear here as they are compiled." : "No kernel was compiled."}
-      </p>
-    );
+    return <Empty running={now.data.run.state === "running"} />;
   }
   return shown[view.value]();
+}
+
+async function openFile(file: File | undefined): Promise<void> {
+  if (file && can("compile")) await act("api/open", { text: await file.text(), name: file.name });
+}
+
+function Empty(props: { running: boolean }) {
+  if (props.running) return <p class="empty">The script runs; kernels appear here as they are compiled.</p>;
+  if (!can("compile")) return <p class="empty">No kernel was compiled.</p>;
+  return (
+    <div class="drop">
+      <strong>No kernel was compiled.</strong>
+      <span>Open a trace (.jsonl), or the text of a stage (.ttir, .ttgir, .llir, .ptx); or drop it on this page.</span>
+      <input
+        type="file"
+        aria-label="Open a trace or the text of a stage"
+        onChange={(e) => void openFile(e.currentTarget.files?.[0])}
+      />
+    </div>
+  );
+}
+
+const dropping = signal(false);
+
+function listenToDrops(): () => void {
+  const over = (event: DragEvent): void => {
+    if (!event.dataTransfer?.types.includes("Files") || !can("compile")) return;
+    event.preventDefault();
+    dropping.value = true;
+  };
+  const leave = (event: DragEvent): void => {
+    if (!event.relatedTarget) dropping.value = false;
+  };
+  const drop = (event: DragEvent): void => {
+    event.preventDefault();
+    dropping.value = false;
+    void openFile(event.dataTransfer?.files[0]);
+  };
+  addEventListener("dragover", over);
+  addEventListener("dragleave", leave);
+  addEventListener("drop", drop);
+  return () => {
+    removeEventListener("dragover", over);
+    removeEventListener("dragleave", leave);
+    removeEventListener("drop", drop);
+  };
 }
 
 function onKey(event: KeyboardEvent): void {
@@ -339,11 +380,15 @@ const PANELS: [Panel, string][] = [
 export function App() {
   useEffect(() => {
     addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
+    const end = listenToDrops();
+    return () => {
+      removeEventListener("keydown", onKey);
+      end();
+    };
   }, []);
   const stages = view.value === "stages";
   return (
-    <div class="app" data-view={view.value} data-panel={panel.value}>
+    <div class={dropping.value ? "app dropping" : "app"} data-view={view.value} data-panel={panel.value}>
       <TopBar />
       <Problems />
       <CompileBar />

@@ -280,6 +280,7 @@ export interface Performance {
   findings?: Finding[];
   remarks?: Finding[];
   roofline?: Roofline | null;
+  roofline_reason?: string;
   order?: { note: string; text?: string; groups: { name: string; warps: number; steps: OrderStep[] }[] } | null;
 }
 
@@ -364,7 +365,7 @@ export interface Check {
     message: string;
     rewrite: { rule: string; equation: string; index: number; operation: string } | null;
     operation: { before: string; after: string; message: string } | null;
-    texts: { before: string; after: string };
+    texts: { before: string; after: string } | null;
     line_before: number | null;
     line_after: number | null;
     place: Place | null;

@@ -39,3 +39,13 @@ export function text(value: unknown): string {
   if (typeof value === "number") return trim(value);
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
+
+/** A number in few characters, for a cell: 1234, 12.3, 1.23, .12, 3e-5. */
+export function short(value: unknown): string {
+  if (typeof value !== "number") return text(value);
+  const size = Math.abs(value);
+  if (Number.isInteger(value) && size < 1e5) return String(value);
+  if (size >= 1e4 || size < 0.005) return value.toExponential(0).replace("e+", "e");
+  const digits = size >= 100 ? 0 : size >= 10 ? 1 : 2;
+  return value.toFixed(digits).replace(/^(-?)0\./, "$1.");
+}

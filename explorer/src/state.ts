@@ -177,6 +177,13 @@ export function selectPick(next: Pick): void {
   });
 }
 
+/** Show a step in the view of stages. */
+export function openPick(next: Pick): void {
+  selectPick(next);
+  view.value = "stages";
+  panel.value = "ir";
+}
+
 /** Send an action; an error becomes a notice. */
 export async function act(path: string, body: unknown): Promise<string> {
   try {
@@ -212,7 +219,8 @@ export function notice(message: string): void {
 }
 
 function finished(job: Job): void {
-  if (job.kind === "compile" && job.state === "done" && job.document) void openDocument(job.document);
+  const opens = job.kind === "compile" || job.kind === "open";
+  if (opens && job.state === "done" && job.document) void openDocument(job.document);
   if (job.kind === "check" && job.result) checkId.value = job.result;
   if (job.kind === "values" && job.result) valuesRun.value = job.result;
 }

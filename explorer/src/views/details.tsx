@@ -1,6 +1,7 @@
 // What is known about the selected line and value: facts, and the way through the stages.
-import type { Provenance, Text } from "../contract.ts";
-import { base } from "../format.ts";
+import type { Document, Provenance, Text, ValuesRun } from "../contract.ts";
+import { resource } from "../data.ts";
+import { base, trim } from "../format.ts";
 import { Facts, PlaceLink, valueFacts } from "../parts.tsx";
 import {
   chosenValue,
@@ -15,9 +16,11 @@ import {
   show,
   shownText,
   textOf,
+  valuesRun,
   view,
 } from "../state.ts";
-import { chooseLayout } from "./layouts.tsx";
+import { bitsOf, chooseLayout } from "./layouts/shown.ts";
+import { chosen } from "./values/view.tsx";
 
 interface Stop {
   index: number;
@@ -69,9 +72,7 @@ function PathList() {
   const where = place.value;
   if (!where) {
     return (
-      <p class="empty">
-        Click a source line, an operation or a value: its way from the source to machine code is listed here.
-      </p>
+      <p class="empty">Click a source line, an operation or a value to list its way from the source to machine code.</p>
     );
   }
   if (!found) return <p class="empty">Loading the path …</p>;
@@ -111,10 +112,10 @@ function PathList() {
 }
 
 function ValueFacts() {
-  const chosen = chosenValue.value;
-  if (!chosen) return null;
-  const text = ready(textOf(chosen.text));
-  const value = text?.values[chosen.index];
+  const selected = chosenValue.value;
+  if (!selected) return null;
+  const text = ready(textOf(selected.text));
+  const value = text?.values[selected.index];
   if (!text || !value) return null;
   return (
     <section aria-label="Value" class="value-facts">
@@ -129,11 +130,12 @@ function ValueFacts() {
           ))}
         </p>
       ) : null}
+      <Evaluated text={text} name={value.name} line={value.line} />
       {value.layout ? (
         <button
           type="button"
           onClick={() => {
-            chooseLayout(value.layout ?? "", value.shape ?? []);
+            chooseLayout(value.layout ?? "", value.shape ?? [], bitsOf(value.type));
             view.value = "layouts";
           }}
         >
@@ -141,6 +143,62 @@ function ValueFacts() {
         </button>
       ) : null}
     </section>
+  );
+}
+
+/** What is known of the kernel as a whole, while nothing is selected. */
+function KernelFacts(props: { of: Document }) {
+  const { of } = props;
+  const rows: [string, preact.ComponentChildren][] = [["target", <code>{of.target}</code>]];
+  if (of.summary) rows.push(["resources", of.summary]);
+  const constants = Object.entries(of.constants).map(([name, value]) => `${name}=${value}`);
+  if (constants.length) rows.push(["constants", <code>{constants.join(" ")}</code>]);
+  const options = ["num_warps", "num_stages", "num_ctas"].filter((name) => of.options[name] !== undefined);
+  if (options.length) rows.push(["options", <code>{options.map((n) => `${n}=${of.options[n]}`).join(" ")}</code>]);
+  if (of.launch) {
+    const { grid, count } = of.launch;
+    rows.push(["launch", `grid ${grid.join("x")}, ${count === 1 ? "once" : `${count} times`}`]);
+    rows.push(["arguments", <code>{of.launch.arguments.map((a) => `${a.name}: ${a.value}`).join(", ")}</code>]);
+  }
+  if (of.cache.state !== "unknown") rows.push(["cache", `${of.cache.state}: ${of.cache.reason.split("\n")[0]}`]);
+  return (
+    <section class="mini" aria-label="Kernel">
+      <h3 class="mono">{of.kernel || "passes"}</h3>
+      <Facts rows={rows} />
+    </section>
+  );
+}
+
+/** The tensor of the selected value, where a program was evaluated on the shown text. */
+function Evaluated(props: { text: Text; name: string; line: number }) {
+  const run = valuesRun.value ? ready(resource<ValuesRun>(`api/values/${valuesRun.value}`).value) : null;
+  if (run?.text !== props.text.id) return null;
+  const index = run.values.findIndex((v) => v.line === props.line && v.name === props.name);
+  const one = run.values[index];
+  if (!one) return null;
+  const marks = [
+    one.out_of_bounds ? `${one.out_of_bounds} out of bounds` : "",
+    one.nan ? `${one.nan} NaN` : "",
+    one.inf ? `${one.inf} infinite` : "",
+    one.masked ? `${one.masked} masked` : "",
+  ].filter(Boolean);
+  return (
+    <p class="links">
+      <span>
+        program ({run.program.join(", ")}): {one.min === null ? "" : `${trim(one.min)} … ${trim(one.max ?? one.min)}`}
+        {marks.length ? `; ${marks.join(", ")}` : ""}
+      </span>
+      <button
+        type="button"
+        class="link"
+        onClick={() => {
+          chosen.value = index;
+          view.value = "values";
+        }}
+      >
+        show the numbers
+      </button>
+    </p>
   );
 }
 
@@ -166,6 +224,7 @@ export function Details() {
       </header>
       <div class="scroll" tabIndex={0} role="region" aria-label="Details of the selection">
         <ValueFacts />
+        {found && !place.value && !chosenValue.value ? <KernelFacts of={found} /> : null}
         {found ? <PathList /> : null}
       </div>
     </aside>

@@ -1,12 +1,13 @@
 // Source, passes, and the IR before and after a pass, linked by source line and value.
 import { signal } from "@preact/signals";
-import type { Document, Pass, Rewrites, Stage, Text } from "../contract.ts";
+import type { Check, Document, Finding, Pass, Performance, Rewrites, Stage, Text, ValuesRun } from "../contract.ts";
 import { type Loaded, resource } from "../data.ts";
 import { Code, Diff, type LineMarks } from "../editor.tsx";
 import { base, ms } from "../format.ts";
 import { List } from "../list.tsx";
 import { Message, Pending, valueAt, valueHint } from "../parts.tsx";
 import {
+  checkId,
   chosenValue,
   currentDocument,
   documentId,
@@ -25,6 +26,7 @@ import {
   shownText,
   stageNamed,
   textOf,
+  valuesRun,
 } from "../state.ts";
 import { Details, stepPath } from "./details.tsx";
 import { draft, EditBar } from "./edit.tsx";
@@ -164,6 +166,8 @@ export function SourcePane() {
   const index = steps?.files.indexOf(file.file) ?? -1;
   const linked = steps ? [...new Set(steps.lines.filter((l) => l.file === index).map((l) => l.line))] : [];
   const failed = found.errors.flatMap((e) => (e.place?.file === file.file ? [e.place.line] : []));
+  const report = reportOf(found.state === "running" ? "" : found.id);
+  const warned = (report?.findings ?? []).flatMap((one) => (one.place?.file === file.file ? [one.place.line] : []));
   const here = place.value?.file === file.file ? [place.value.line] : [];
   const edited = draft.value?.stage === "source";
   return (
@@ -183,7 +187,7 @@ export function SourcePane() {
             onChange={(now) => {
               if (draft.peek()) draft.value = { ...(draft.peek() as NonNullable<typeof draft.value>), text: now };
             }}
-            marks={{ "l-linked": linked, "l-here": here, "l-error": failed }}
+            marks={{ "l-linked": linked, "l-here": here, "l-error": failed, "l-warn": warned }}
             reveal={{ line: here[0] ?? failed[0] ?? found.place?.line ?? 1, serial: here[0] ?? 0 }}
             onPick={(line) => {
               chosenValue.value = null;
@@ -281,7 +285,7 @@ function stepTexts(
 
 function irEvents(text: Text) {
   return {
-    onHover: (line: number, word: string) => valueHint(text, line, word),
+    onHover: (line: number, word: string) => findingHint(text, line) ?? valueHint(text, line, word),
     onPick: (line: number, word: string) => {
       const index = word ? valueAt(text, line, word) : -1;
       chosenValue.value = index >= 0 ? { text: text.id, index } : null;
@@ -290,6 +294,49 @@ function irEvents(text: Text) {
       if (where) place.value = where;
     },
   };
+}
+
+function reportOf(id: string): Performance | null {
+  return id ? ready(resource<Performance>(`api/performance/${id}`).value) : null;
+}
+
+/** Findings and the assembler's remarks that name lines of a text of machine code. */
+function findingsIn(text: Text): Finding[] {
+  if (!["ptx", "sass", "amdgcn", "asm"].includes(text.language)) return [];
+  const report = reportOf(documentId.value);
+  return [...(report?.findings ?? []), ...(report?.remarks ?? [])].filter((one) => one.lines[text.language]);
+}
+
+function findingLines(text: Text): number[] {
+  return findingsIn(text).flatMap((one) => one.lines[text.language] ?? []);
+}
+
+function findingHint(text: Text, line: number): HTMLElement | null {
+  const found = findingsIn(text).filter((one) => one.lines[text.language]?.includes(line));
+  if (!found.length) return null;
+  const box = document.createElement("div");
+  box.className = "hint";
+  for (const one of found) {
+    const row = box.appendChild(document.createElement("div"));
+    row.appendChild(document.createElement("b")).textContent = one.kind;
+    row.appendChild(document.createElement("span")).textContent = one.message;
+  }
+  return box;
+}
+
+/** Lines whose values are NaN, infinite or out of bounds in the program that was evaluated, and that of a difference. */
+function wrongLines(text: Text): number[] {
+  const lines: number[] = [];
+  const run = valuesRun.value ? ready(resource<ValuesRun>(`api/values/${valuesRun.value}`).value) : null;
+  if (run?.text === text.id) {
+    for (const one of run.values) if (one.nan + one.inf + one.out_of_bounds) lines.push(one.line);
+    for (const one of run.errors) if (one.line) lines.push(one.line);
+  }
+  const check = checkId.value ? ready(resource<Check>(`api/check/${checkId.value}`).value) : null;
+  const finding = check?.finding;
+  if (finding?.line_after && finding.texts?.after === text.id) lines.push(finding.line_after);
+  if (finding?.line_before && finding.texts?.before === text.id) lines.push(finding.line_before);
+  return lines;
 }
 
 function irMarks(text: Text, rewrites: Rewrites | null): LineMarks {
@@ -301,7 +348,10 @@ function irMarks(text: Text, rewrites: Rewrites | null): LineMarks {
     marks["l-def"] = [value.line];
   }
   const noted = text.ops.filter((op) => op.note && text.language === "ptx").map((op) => op.line);
-  if (noted.length) marks["l-warn"] = noted;
+  const warned = [...noted, ...findingLines(text)];
+  if (warned.length) marks["l-warn"] = warned;
+  const wrong = wrongLines(text);
+  if (wrong.length) marks["l-bad-value"] = wrong;
   const one = rewrites && rewriteIndex.value > 0 ? rewrites.rewrites[rewriteIndex.value - 1] : null;
   if (one?.line_after && rewrites?.after === text.id) marks["l-rewrite"] = [one.line_after];
   return marks;

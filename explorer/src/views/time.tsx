@@ -4,9 +4,16 @@ import { color } from "../chart.tsx";
 import type { Span } from "../contract.ts";
 import { ms } from "../format.ts";
 import { List } from "../list.tsx";
+import { Message } from "../parts.tsx";
 import { currentDocument, selectPick, theme, view } from "../state.ts";
 
 const ROW = 22;
+const CACHE: Record<string, string> = {
+  hit: "Read from the cache",
+  miss: "Compiled: not in the cache",
+  off: "Compiled: the cache is off",
+  unknown: "Whether the cache had it is not known",
+};
 
 function open(span: Span): void {
   if (!span.stage) return;
@@ -40,7 +47,7 @@ function Flames(props: { spans: Span[] }) {
         const w = Math.max(1, span.us * scale - 1);
         pen.fillStyle = color(span.kind === "stage" ? "--accent-bg" : span.kind === "pass" ? "--good-bg" : "--bg3");
         pen.fillRect(x, span.depth * ROW, w, ROW - 1);
-        if (w < 30) continue;
+        if (w < 34) continue;
         pen.save();
         pen.beginPath();
         pen.rect(x, span.depth * ROW, w - 4, ROW);
@@ -85,21 +92,30 @@ export function TimeView() {
   const longest = [...found.spans].sort((a, b) => b.us - a.us);
   return (
     <div class="view">
-      <p>
-        <strong>Cache: {found.cache.state}.</strong> {found.cache.reason}
-      </p>
+      <Message
+        level={found.cache.state === "hit" ? "good" : "note"}
+        title={CACHE[found.cache.state] ?? `Cache: ${found.cache.state}`}
+        text={found.cache.reason}
+      />
       {found.spans.length ? <Flames spans={found.spans} /> : <p class="tip">No times were recorded.</p>}
-      <h3>Longest steps</h3>
+      <h3>Longest steps (ms)</h3>
       <div class="tall">
         <List
           label="Longest steps"
           items={longest}
           height={24}
           selected={selected}
-          onSelect={setSelected}
+          onSelect={(index) => {
+            setSelected(index);
+            const span = longest[index];
+            if (span) open(span);
+          }}
           row={(span) => (
             <>
               <span class="name">{span.name}</span>
+              <span class="share" aria-hidden="true">
+                <i style={{ width: `${(100 * span.us) / (longest[0]?.us || 1)}%` }} />
+              </span>
               <span class="tag">{span.kind}</span>
               <span class="num ms">{ms(span.us)}</span>
             </>
