@@ -3,8 +3,6 @@ import { axis, Chart, color } from "../../chart.tsx";
 import type { Roofline } from "../../contract.ts";
 import { quantity } from "../../format.ts";
 
-const POINTS = 64;
-
 function sum(of: Record<string, number> | undefined): number {
   return Object.values(of ?? {}).reduce((a, b) => a + b, 0);
 }
@@ -15,9 +13,9 @@ function Plot(props: { of: Roofline; operations: number; intensity: number }) {
   const highest = Math.max(...peaks.map(([, peak]) => peak));
   const ridge = highest / rates.bandwidth;
   const [first, last] = [Math.min(0.1, props.intensity / 4), Math.max(ridge * 16, props.intensity * 4)];
-  const x = Array.from({ length: POINTS }, (_, i) => first * (last / first) ** (i / (POINTS - 1)));
-  const at = x.findIndex((v) => v >= props.intensity);
-  x.splice(at, 0, props.intensity);
+  const ridges = peaks.map(([, peak]) => peak / rates.bandwidth);
+  const x = [...new Set([first, ...ridges, props.intensity, last])].sort((a, b) => a - b);
+  const at = x.indexOf(props.intensity);
   const roofs = peaks.map(([, peak]) => x.map((v) => Math.min(peak, v * rates.bandwidth)));
   const reached = props.operations / props.of.seconds;
   const kernel = x.map((_, index) => (index === at ? reached : null));
