@@ -163,9 +163,9 @@ def _values(session: Session, body: Body) -> Record:
         "folder": os.path.join(session.folder, id),
     }
 
-    def at_end(job: Job) -> None:
+    def at_end(job: Job, state: str) -> None:
         job.document = document.id
-        if job.state == "done":
+        if state == "done":
             session.values[id] = {"id": id, "document": document.id, **job.answer}
             job.result = id
 
@@ -182,13 +182,15 @@ def _check(session: Session, body: Body) -> Record:
     known: Record = {"id": id, "document": document.id, "verdicts": [], "finding": None}
     session.checks[id] = {**known, "state": "running", "message": ""}
     request.update(target=document.target, grid=_grid(document, body), key=session.store.launch_key(document.id))
+    launched = document.parent is None and document.launch is not None and session.opened.kind == "script"
+    request["script"] = [session.opened.path, *session.opened.arguments] if launched else []
 
-    def at_end(job: Job) -> None:
+    def at_end(job: Job, state: str) -> None:
         job.document, job.result = document.id, id
-        if job.state == "done":
+        if state == "done":
             session.checks[id] = {**known, **session.located_finding(document, job.answer)}
         else:
-            session.checks[id] = {**known, "state": "not checked", "message": job.message or job.state}
+            session.checks[id] = {**known, "state": "not checked", "message": job.message or state}
         session.log.add("check", id=id)
 
     return _job(session.jobs.add("check", request, at_end))
@@ -219,7 +221,7 @@ def _open(session: Session, body: Body) -> Record:
             "options": {},
         }
         return _job(session.compile({**request, "strict": []}, str(body.get("target") or ""), None))
-    job = session.jobs.new("open", {}, lambda job: None)
+    job = session.jobs.new("open", {}, lambda job, state: None)
     documents = session.open_trace(path)
     job.document = documents[0] if documents else None
     session.jobs.end(job, "done" if documents else "failed", "" if documents else f"{name} has no compiles")

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import parse_qsl, quote, unquote
 
-from ..ir.passes import PassManager
 from ..support import TritiumError
 from .comparison import compare
 from .errors import RequestError
@@ -16,6 +15,7 @@ from .layouts import LayoutError, conversion, layout_table, layouts_of, shared_a
 from .model import Document, Pass, as_json
 from .performance import performance
 from .provenance import provenance, rewrites
+from .rewrite_steps import can_run_alone
 from .session import Session
 
 __all__ = ["address", "answer"]
@@ -94,16 +94,8 @@ def _rewrites(session: Session, parts: Parts, query: Query) -> Json:
     entry = store.entry(id)
     records = entry.index.rewrites(entry.compile, stage, found.index)
     after = None if found.after is None else store.text(found.after)
-    return as_json(rewrites(store.text(found.before), after, records, steppable(found)))
-
-
-def steppable(found: Pass) -> bool:
-    """Whether the pass can be run by itself on the text before it."""
-    try:
-        PassManager(f"builtin.module({found.name}{found.options})")
-    except (TritiumError, ValueError, TypeError, KeyError):
-        return False
-    return bool(found.rewrites)
+    steppable = bool(found.rewrites) and can_run_alone(found.name + found.options)
+    return as_json(rewrites(store.text(found.before), after, records, steppable))
 
 
 def _rewrite_step(session: Session, parts: Parts, query: Query) -> Json:

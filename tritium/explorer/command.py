@@ -116,8 +116,9 @@ def _serve(session: Session, request: ExploreRequest) -> int:
             webbrowser.open(where)
 
     def end(number: int, frame: FrameType | None) -> None:
-        session.log.add("closing")
+        raise KeyboardInterrupt
 
-    signal.signal(signal.SIGHUP, end)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)  # uvicorn raises them again after it has ended
     serve(session, token, listening, ready)
     return 0

@@ -17,12 +17,15 @@ __all__ = ["Job", "JobQueue"]
 
 @dataclass
 class Job:
-    """A request to the worker, and how it went. `at_end` is called before the event of its end."""
+    """A request to the worker, and how it went.
+
+    `at_end(job, state)` is called with its last state before the job has that, and before the event of its end.
+    """
 
     id: str
     kind: str
     request: Message
-    at_end: Callable[[Job], None]
+    at_end: Callable[[Job, str], None]
     answer: Json = None
     state: str = "running"
     message: str = ""
@@ -59,7 +62,7 @@ class JobQueue:
             if self._child is None and not self._closed:
                 self._child = self._start(self._on_message, self._on_end)
 
-    def add(self, kind: str, request: Message, at_end: Callable[[Job], None]) -> Job:
+    def add(self, kind: str, request: Message, at_end: Callable[[Job, str], None]) -> Job:
         """Add a job, whose end is an event."""
         job = self.new(kind, {**request, "kind": kind}, at_end)
         with self._lock:
@@ -67,7 +70,7 @@ class JobQueue:
             self._next()
         return job
 
-    def new(self, kind: str, request: Message, at_end: Callable[[Job], None]) -> Job:
+    def new(self, kind: str, request: Message, at_end: Callable[[Job, str], None]) -> Job:
         """A job that is not for the worker."""
         with self._lock:
             self._number += 1
@@ -78,11 +81,12 @@ class JobQueue:
 
     def end(self, job: Job, state: str, message: str = "", ms: float | None = None) -> None:
         """A job ends; an event says so."""
-        job.state, job.message, job.ms = state, message, ms
+        job.message, job.ms = message, ms
         try:
-            job.at_end(job)
+            job.at_end(job, state)
         except Exception as error:  # an answer that makes no sense is a failed job, not a dead server
-            job.state, job.message = "failed", f"{type(error).__name__}: {error}"
+            state, job.message = "failed", f"{type(error).__name__}: {error}"
+        job.state = state
         self._log.add("job", **job.event())
 
     def stop(self, id: str | None) -> bool:
@@ -141,10 +145,11 @@ class JobQueue:
             job = self._running
             if job is None or job.id != message["job"]:
                 return
-            self._running = None
         job.answer = message.get("answer")
         self.end(job, message["state"], message.get("message", ""), message["ms"])
         with self._lock:
+            if self._running is job:
+                self._running = None
             self._next()
 
     def _on_end(self, status: int) -> None:

@@ -1,13 +1,15 @@
 """The kernels of a Python file without what else the file does: only statements that a kernel needs are executed.
 
 A script that is edited launches kernels and makes arrays when it is imported. Compiling one kernel of it needs the
-imports, the functions that the kernel refers to, and the globals that these read.
+imports, the functions that the kernel refers to, and the globals that these read. Statements that set something of the
+compiler are executed as well: `triton.knobs.… = …`, entries of its tables, functions that its decorators register.
 """
 
 from __future__ import annotations
 
 import ast
 import linecache
+import re
 import sys
 import types
 from collections.abc import Iterator, Sequence
@@ -33,7 +35,7 @@ def kernel_in(path: str, text: str, name: str = "") -> JITFunction[object]:
         shown = f"\n  {line}\n  {' ' * ((error.offset or 1) - 1)}^" if line else ""
         raise CommandError(f"{path}:{error.lineno}:{error.offset}: error: {error.msg}{shown}") from None
     wanted = name or _only_kernel(path, tree)
-    tree.body = list(_needed(tree, wanted))
+    tree.body = list(_needed(tree, wanted, _compiler_names(tree)))
     module = types.ModuleType(f"explored_{abs(hash(path)):x}")
     module.__file__ = path
     sys.modules[module.__name__] = module
@@ -65,13 +67,57 @@ def _is_kernel(function: ast.FunctionDef) -> bool:
     return any("jit" in ast.unparse(d).split("(")[0].split(".") for d in function.decorator_list)
 
 
-def _needed(tree: ast.Module, wanted: str) -> Iterator[ast.stmt]:
+def _compiler_names(tree: ast.Module) -> set[str]:
+    """The names that are imported from the compiler, under its name or Triton's."""
+    out: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [a for a in node.names if a.name.split(".")[0] in _COMPILER]
+            out |= {(a.asname or a.name).split(".")[0] for a in names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in _COMPILER:
+            out |= {a.asname or a.name for a in node.names}
+        elif isinstance(node, ast.Assign) and _MODULE.search(ast.unparse(node.value)):
+            out |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+    return out
+
+
+_COMPILER = ("triton", "tritium")
+_MODULE = re.compile(r"import_module\(['\"]tri(ton|tium)\b")
+
+
+def _sets_compiler(statement: ast.stmt, compiler: set[str]) -> bool:
+    """Whether a statement sets an attribute or an entry of something of the compiler, or registers a function there."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return any(_root(d) in compiler for d in statement.decorator_list)
+    if isinstance(statement, (ast.Assign, ast.AugAssign)):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        return any(isinstance(t, (ast.Attribute, ast.Subscript)) and _root(t) in compiler for t in targets)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        call = statement.value
+        is_setattr = isinstance(call.func, ast.Name) and call.func.id == "setattr"
+        if is_setattr:
+            return bool(call.args) and _root(call.args[0]) in compiler
+        return isinstance(call.func, ast.Attribute) and call.func.attr in _CHANGES and _root(call.func) in compiler
+    return False
+
+
+_CHANGES = ("update", "append", "insert", "pop", "remove", "clear", "extend", "setdefault", "register")
+
+
+def _root(node: ast.AST) -> str:
+    """The name that an expression of attributes, items and calls begins with."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _needed(tree: ast.Module, wanted: str, compiler: set[str]) -> Iterator[ast.stmt]:
     """The statements that define what `wanted` refers to, and their like for what these refer to, in order."""
     names, seen = {wanted}, set[int]()
     while True:
         before = len(seen)
         for i, statement in enumerate(tree.body):
-            if i not in seen and _is_needed(statement, names):
+            if i not in seen and (_is_needed(statement, names) or _sets_compiler(statement, compiler)):
                 seen.add(i)
                 names |= {n.id for n in _loads([statement])}
         if len(seen) == before:

@@ -38,12 +38,13 @@ def performance(store: DocumentStore, id: str) -> Record:
             inspected = kept.backend.inspect(kept.stages, kept.metadata, None)
             found = inspected.as_json()
             found["conflicts"] = getattr(inspected, "conflicts", 0)
+            found["occupancy"] = _occupancy(found)
         except (BackendError, TritiumError, KeyError) as error:
             out.update(available=False, reason=str(error))
     kind = document.target.partition(":")[0]
     out["cards"] = [*_CARDS[kind](found, document)] if found and kind in _CARDS else list(_facts(document))
     out.update({name: found[name] for name in ("buffers", "accesses", "memory", "partitions") if name in found})
-    out["occupancy"] = _occupancy(found)
+    out["occupancy"] = found.get("occupancy")
     out["registers"] = found.get("registers")
     out["instructions"] = _counts(found.get("instructions"))
     out["mix"] = _counts(found.get("mix", found.get("units")))
@@ -75,7 +76,7 @@ def _nvidia(found: Mapping[str, Json], document: Document) -> Iterable[dict[str,
     moved = f"{registers['spill_stores']} bytes of stores, {registers['spill_loads']} of loads"
     detail = f"{counted(spilled, 'register')} spilled: {moved}" if spilled else "no spills"
     yield _card("registers", f"{registers['each']} of {registers['limit']}", detail, "bad" if spilled else "good")
-    yield _occupancy_card(occupied, "SM")
+    yield _occupancy_card(occupied)
     buffers = counted(len(found["buffers"]), "allocation")
     yield _card("shared memory", f"{found['shared']:,} of {found['shared_limit']:,} bytes", buffers)
     conflicts = found["conflicts"]
@@ -83,7 +84,7 @@ def _nvidia(found: Mapping[str, Json], document: Document) -> Iterable[dict[str,
     yield _card("warps", f"{found['warps']} per CTA", f"{found['barriers']} barriers of 16")
 
 
-def _occupancy_card(occupied: Mapping[str, Json], unit: str) -> dict[str, str]:
+def _occupancy_card(occupied: Mapping[str, Json]) -> dict[str, str]:
     share = occupied["warps"] / max(1, occupied["max_warps"])
     level = "good" if share >= 0.5 else "note" if share >= 0.25 else "bad"
     detail = f"{100 * share:.0f}%, limited by {occupied['limit']}"
@@ -95,7 +96,7 @@ def _amd(found: Mapping[str, Json], document: Document) -> Iterable[dict[str, st
     detail = f"{counted(spills, 'register')} spilled" if spills else "no spills"
     yield _card("VGPRs", f"{found['vgprs']} + {found['agprs']} AGPRs", detail, "bad" if spills else "good")
     yield _card("SGPRs", f"{found['sgprs']}")
-    yield _occupancy_card(found["occupancy"], "CU")
+    yield _occupancy_card(found["occupancy"])
     yield _card("LDS", f"{found['lds']:,} of {found['lds_limit']:,} bytes")
     scratch = found["scratch"]
     yield _card("scratch", f"{scratch} bytes", "per lane", "note" if scratch else "good")
@@ -117,15 +118,16 @@ def _occupancy(found: Mapping[str, Json]) -> Record | None:
     occupied = found.get("occupancy")
     if occupied is None:
         return None
-    limits = found.get("limits") or occupied.get("limits") or {}
-    ctas = occupied.get("ctas", occupied.get("workgroups"))
-    return {**occupied, "ctas": ctas, "limits": limits}
+    if "waves" in occupied:  # AMD's words
+        waves, most, ctas = occupied["waves"], occupied["max_waves"], occupied["workgroups"]
+        occupied = {"warps": waves, "max_warps": most, "ctas": ctas, "limit": occupied["limit"]}
+    return {**occupied, "limits": found.get("limits") or {}}
 
 
-def _counts(groups: Mapping[str, Json] | None) -> dict[str, int]:
-    """Group -> static count of its instructions."""
+def _counts(groups: Json) -> dict[str, int]:
+    """Group -> static count of its instructions; of a mere number, one group."""
     out: dict[str, int] = {}
-    for name, counts in (groups or {}).items():
+    for name, counts in (groups if isinstance(groups, dict) else {"all": [groups or 0]}).items():
         parts = list(counts)
         if parts and not isinstance(parts[0], Mapping):
             parts = [{"number": parts[0]}]  # (static count, in loops)

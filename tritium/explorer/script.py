@@ -5,27 +5,22 @@ python -m tritium.explorer.script DESCRIPTOR FOLDER TRACE TARGET SCRIPT ARGUMENT
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import warnings
-from collections.abc import Iterator
 
 from ..compiler import CompileTimes, inventory
 from ..compiler.cache import KernelCache
 from ..compiler.why import CacheMiss
-from ..runtime import driver
 from ..runtime.autotuner import Autotuner
-from ..runtime.emulated import EmulatedCUDADriver
-from ..runtime.emulated_hip import EmulatedHIPDriver
 from ..runtime.grid import normalize_grid
 from ..runtime.hooks import HookMetadata
 from ..runtime.tuning_config import Config
 from ..support import settings
-from ..tools.request import parse_target
 from ..tools.run import run_script
 from . import artifacts
 from .arguments import describe_arguments, keep_arguments
 from .json_types import Record
+from .launch_target import launches_on
 from .messages import Channel, end_with_parent
 
 __all__ = ["main"]
@@ -116,23 +111,6 @@ def _config(config: Config) -> dict[str, str]:
     return {name: str(value) for name, value in config.all_kwargs().items() if value is not None}
 
 
-@contextlib.contextmanager
-def _launches_on(target: str) -> Iterator[None]:
-    """Launches are for the target: emulated, if it is a GPU's."""
-    described = parse_target(target) if target else None
-    if described is None or described.backend == "cpu":
-        yield
-        return
-    if described.backend == "hip":
-        driver.set_active(EmulatedHIPDriver(str(described.arch)))
-    else:
-        driver.set_active(EmulatedCUDADriver(int(described.arch)))
-    try:
-        yield
-    finally:
-        driver.reset_active()
-
-
 def main(arguments: list[str]) -> int:
     """Run the script; its exit status."""
     channel, (folder, trace, target, path, *rest) = Channel(int(arguments[0])), arguments[1:]
@@ -143,7 +121,7 @@ def main(arguments: list[str]) -> int:
     settings.compilation.listener = watcher.compiled
     settings.runtime.launch_enter_hook = watcher
     _report_tuning(channel)
-    with warnings.catch_warnings(), _launches_on(target):
+    with warnings.catch_warnings(), launches_on(target):
         run_script(path, rest)
     return 0
 

@@ -183,7 +183,10 @@ def listening_socket(port: int) -> socket.socket:
 
 
 def serve(session: Session, token: str, listening: socket.socket, ready: Callable[[], None]) -> None:
-    """Answer requests until the process is told to end; `ready` is called when the server accepts requests."""
+    """Answer requests until the process is interrupted or terminated, then close the session.
+
+    `ready` is called when the server accepts requests.
+    """
     config = uvicorn.Config(
         application(session, token), log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=1
     )
@@ -195,7 +198,10 @@ def serve(session: Session, token: str, listening: socket.socket, ready: Callabl
             await asyncio.sleep(0.01)
         if server.started:
             ready()
-        await task
+        while not task.done():
+            if server.should_exit and not session.is_closed:
+                await run_in_threadpool(session.close)  # streams of events end by that
+            await asyncio.sleep(0.05)
 
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(run())

@@ -195,7 +195,7 @@ class Session:
             self.run = Run("running")
             self.problems.clear()
             self._stopping = False
-            job = self._script_job = self.jobs.new("run", {}, lambda job: None)
+            job = self._script_job = self.jobs.new("run", {}, lambda job, state: None)
             trace = self._new_trace("script.jsonl")
             self.store.add_trace(trace)
             arguments = [self.folder, trace, opened.target, opened.path, *opened.arguments]
@@ -269,25 +269,30 @@ class Session:
         trace = self._new_trace("compile.jsonl")
         index = self.store.add_trace(trace, parent, {**request, "target": target})
 
-        def at_end(job: Job) -> None:
+        def at_end(job: Job, state: str) -> None:
             self._poll()
             documents = self.store.of_index(index)
             job.document = documents[-1] if documents else None
-            job.place = place_in(job.message) if job.state == "failed" else None
-            if not documents and job.state == "failed" and parent is None:
+            job.place = place_in(job.message) if state == "failed" else None
+            if not documents and state == "failed" and parent is None:
                 self.add_problem(Problem("error", job.message.split("\n")[0], job.message, job.place))
 
         return self.jobs.add("compile", {"trace": trace, "target": target, **request}, at_end)
 
     def ask(self, kind: str, request: Record, seconds: float = 20.0) -> Json:
         """The answer of the worker to a request, which is awaited. RequestError if it fails, or takes longer."""
-        ended = threading.Event()
-        job = self.jobs.add(kind, request, lambda job: ended.set())
-        if not ended.wait(seconds):
+        end, states = threading.Event(), list[str]()
+
+        def at_end(job: Job, state: str) -> None:
+            states.append(state)
+            end.set()
+
+        job = self.jobs.add(kind, request, at_end)
+        if not end.wait(seconds):
             self.jobs.stop(job.id)
             raise RequestError("failed", f"no answer within {seconds:g} s")
-        if job.state != "done":
-            raise RequestError("failed", job.message or job.state)
+        if states != ["done"]:
+            raise RequestError("failed", job.message or states[0])
         return job.answer
 
     def compared_results(self, a: Document, b: Document) -> Record:

@@ -22,9 +22,6 @@ from ..compiler import ASTSource, GPUTarget, IRSource, compile
 from ..compiler.backend import make_backend
 from ..compiler.stated_target import choose_target
 from ..frontend.errors import triton_errors
-from ..ir import parse_module
-from ..ir.passes import PassManager
-from ..ir.rewriter import Fuel, spending
 from ..runtime import driver
 from ..support import TritiumError, settings
 from ..tools.check.oracle import check_launch
@@ -38,6 +35,8 @@ from .json_types import Record
 from .kernel_module import kernel_in
 from .messages import Channel, end_with_parent
 from .results import compare_results
+from .rewrite_steps import after_rewrites
+from .script_check import check_in_script
 from .values import evaluate_program
 
 __all__ = ["main"]
@@ -96,7 +95,9 @@ class Worker:
         return evaluate_program(asked["folder"], asked["record"], asked["program"], asked["grid"], given, inputs)
 
     def check(self, asked: Record) -> Answer:
-        """Run a launch in every form of the kernel, and compare."""
+        """Run a launch in every form of the kernel, and compare. A script that launched it is run again for it."""
+        if asked["script"]:
+            return check_in_script(asked["target"], asked["key"], asked["script"])
         source = self._python(asked)
         target = parse_target(asked["target"])
         options = {n: v for n, v in asked["options"].items() if n in make_backend(target).option_names()}
@@ -115,11 +116,7 @@ class Worker:
 
     def step(self, asked: Record) -> Answer:
         """The IR after the first rewrites of a pass."""
-        module = parse_module(asked["text"], "text")
-        manager = PassManager(f"builtin.module({asked['pass']})")
-        with spending(Fuel(asked["count"])):
-            manager.run(module)
-        return {"text": str(module)}
+        return {"text": after_rewrites(asked["text"], asked["pass"], asked["count"])}
 
 
 def _default_target() -> GPUTarget:
