@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
+from ..backends.errors import BackendError
 from ..compiler.backend import make_backend
 from ..support import TritiumError
 from ..tools.request import parse_target, value_of
@@ -40,7 +41,7 @@ def act(session: Session, name: str, body: Json) -> Record:
         raise RequestError("malformed", f"the request lacks {error}") from None
     except (TypeError, ValueError, AttributeError) as error:
         raise RequestError("malformed", str(error)) from None
-    except TritiumError as error:
+    except (TritiumError, BackendError) as error:
         raise RequestError("refused", str(error)) from None
 
 
@@ -53,7 +54,7 @@ def _compile(session: Session, body: Body) -> Record:
     document = session.store.document(body["base"])
     stage = body.get("from") or "source"
     target = body.get("target") or document.target
-    parse_target(target)
+    make_backend(parse_target(target))
     request = _request(session, document)
     text = body.get("text")
     if stage != "source":

@@ -9,6 +9,8 @@ import webbrowser
 from collections.abc import Sequence
 from types import FrameType
 
+from ..backends.errors import BackendError
+from ..compiler import make_backend
 from ..support import TritiumError
 from ..support.dataclasses import dataclass
 from ..support.lazy import LazyModule
@@ -49,7 +51,7 @@ def main(request: ExploreRequest) -> int:
             return _export(session, request.export) if request.export else _serve(session, request)
         finally:
             session.close()
-    except (TritiumError, OSError) as error:
+    except (TritiumError, BackendError, OSError) as error:
         text = str(error)
         print(text if "error:" in text.split("\n")[0] else f"tritium explore: error: {text}", file=sys.stderr)
         return 1
@@ -60,7 +62,9 @@ def opened(request: ExploreRequest) -> Input:
     path, _, kernel = request.file.partition("::")
     options = {name: value_of(text) for name, text in pairs(request.options)}
     if request.target:
-        parse_target(request.target)
+        make_backend(parse_target(request.target))
+    if request.export and not os.path.isdir(os.path.dirname(os.path.abspath(request.export))):
+        raise CommandError(f"there is no folder for {request.export}")
     found = Input(
         "empty", path, request.arguments, request.target, kernel, request.signature, request.constants, options
     )

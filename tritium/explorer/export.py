@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 import re
 from collections.abc import Iterator
 from importlib.resources import files
@@ -12,6 +13,7 @@ from importlib.resources import files
 from .answers import address, answer
 from .errors import RequestError
 from .json_types import Record
+from .layouts import accesses_of, conversions_of
 from .model import Document
 from .session import Session
 
@@ -89,13 +91,26 @@ def _of_document(session: Session, document: Document) -> Iterator[str]:
                 yield f"api/rewrites/{id}/{stage.name}/{p.index}"
     yield from (f"api/text/{t}" for t in texts)
     yield from _of_layouts(session, id)
+    last = [
+        t for s in document.stages if s.name == "ttgir" for t in [s.after, *(p.after for p in s.passes if p.changed)]
+    ]
+    for t in dict.fromkeys(filter(None, last)):
+        yield from _of_moves(session, t)
 
 
 def _of_layouts(session: Session, id: str) -> Iterator[str]:
     for row in answer(session, f"api/layouts/{id}"):
-        size = 1
-        for n in row["shape"]:
-            size *= n
-        if size <= MAX_LAYOUT_ELEMENTS:
-            shape = "x".join(map(str, row["shape"]))
+        shape = "x".join(map(str, row["shape"]))
+        if _elements(shape) <= MAX_LAYOUT_ELEMENTS:
             yield address("api/layout", layout=row["layout"], shape=shape, bits=row["bits"])
+
+
+def _of_moves(session: Session, text_id: str) -> Iterator[str]:
+    """The conversions and the accesses to buffers of a text."""
+    text = session.store.text(text_id)
+    for name, rows in (("api/conversion", conversions_of(text)), ("api/shared-access", accesses_of(text))):
+        yield from (address(name, **row) for row in rows if _elements(row["shape"]) <= MAX_LAYOUT_ELEMENTS)
+
+
+def _elements(shape: str) -> int:
+    return math.prod(map(int, shape.split("x")))

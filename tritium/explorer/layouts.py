@@ -18,7 +18,15 @@ from ..tools.layout_view import Picture, parse_shape
 from .json_types import Record
 from .model import Text
 
-__all__ = ["LayoutError", "conversion", "layout_table", "layouts_of", "shared_access"]
+__all__ = [
+    "LayoutError",
+    "accesses_of",
+    "conversion",
+    "conversions_of",
+    "layout_table",
+    "layouts_of",
+    "shared_access",
+]
 
 assert _dialects.MODULES  # attributes of all dialects can be parsed
 
@@ -208,6 +216,41 @@ def layouts_of(texts: Iterable[tuple[str, Text]]) -> list[Record]:
             if value.name not in row["values"] and len(row["values"]) < 8:
                 row["values"].append(value.name)
     return sorted(rows.values(), key=lambda row: -row["count"])
+
+
+def conversions_of(text: Text) -> list[Record]:
+    """The conversions between layouts in a text, each pair of layouts once: source, result, shape, bits."""
+    found: dict[str, Record] = {}
+    for op in text.ops:
+        if op.name == "ttg.convert_layout":
+            source, result = text.values[op.operands[0]], text.values[op.results[0]]
+            if source.layout and result.layout and result.shape:
+                row = {"source": source.layout, "result": result.layout, "shape": _sizes(result.shape)}
+                found.setdefault(str(row), {**row, "bits": _bits(result.type)})
+    return list(found.values())
+
+
+_STORES = ("ttg.local_store", "ttg.local_alloc", "ttg.async_copy_global_to_local")
+
+
+def accesses_of(text: Text) -> list[Record]:
+    """The accesses to buffers in a text, each pair of layouts once: registers, shared, shape, bits, store."""
+    found: dict[str, Record] = {}
+    for op in text.ops:
+        if op.name not in (*_STORES, "ttg.local_load"):
+            continue
+        values = [text.values[i] for i in (*op.results, *op.operands) if text.values[i].layout]
+        shared = next((v for v in values if v.type.startswith("!ttg.memdesc")), None)
+        registers = next((v for v in values if v.type.startswith("tensor") and v.shape), None)
+        if shared is not None and registers is not None and registers.shape:
+            row: Record = {"registers": registers.layout, "shared": shared.layout, "shape": _sizes(registers.shape)}
+            row.update(bits=_bits(shared.type), store=int(op.name in _STORES))
+            found.setdefault(str(row), row)
+    return list(found.values())
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape))
 
 
 def _rank(layout: str, default: int) -> int:
