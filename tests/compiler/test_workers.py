@@ -309,3 +309,46 @@ def test_stated_settings_come_and_go(monkeypatch):
         assert settings.runtime.debug and settings.compilation.always_compile and settings.runtime.num_threads == 0
     assert not settings.runtime.debug and not settings.compilation.always_compile
     assert settings.runtime.num_threads == 3 and os.environ["TRITIUM_NUM_THREADS"] == "3"
+
+
+def test_nothing_is_compiled_here_while_the_pool_is_held():
+    """Timed launches beside a compile of this process begin late: the two must exclude each other."""
+    pool, seen = CompilerPool(1), []
+    running = threading.Event()
+
+    class Work:
+        """Stages that take 30 ms each, only here."""
+
+        def begin(self):
+            return self.run()
+
+        def run(self):
+            running.set()
+            time.sleep(0.03)
+            running.clear()
+            return {}
+
+    work = Work()
+
+    def compile_here():
+        for _ in range(3):
+            with pool._turn:
+                work.begin()
+            assert pool._take(portable=False) is None
+            try:
+                work.run()
+            finally:
+                pool._release(None)
+
+    threads = [threading.Thread(target=compile_here) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(4):
+        with pool.held():
+            seen += [running.is_set() for _ in range(20) if not time.sleep(0.001)]
+    for thread in threads:
+        thread.join()
+    assert seen and not any(seen)
+    with pool.held():
+        pass
+    pool.close()

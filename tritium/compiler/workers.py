@@ -12,11 +12,13 @@ that print, since the output of several processes would be mixed. They run here,
 from __future__ import annotations
 
 import atexit
+import contextlib
 import importlib
 import json
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from ..backends.errors import BackendError
@@ -98,6 +100,23 @@ class CompilerPool:
             return work.run()
         finally:
             self._release(worker)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Compile nothing in this process meanwhile; waits for what it compiles now. Workers go on.
+
+        Compiling holds the interpreter for milliseconds at a time: a launch that is timed beside it begins late, and
+        the events around it measure the wait.
+        """
+        with self._changed:
+            while self._busy_here:
+                self._changed.wait()
+            self._busy_here = True
+        try:
+            with self._turn:
+                yield
+        finally:
+            self._release(None)
 
     def close(self) -> None:
         """Close all workers."""

@@ -67,6 +67,7 @@ class Search:
         self._caught: dict[Config, list[Caught]] = {}
         self._promised: dict[Config, Any] = {}
         self._running: Config | None = None
+        self._hold: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
 
     # -- compiling ----------------------------------------------------------------------------------------------------
 
@@ -74,12 +75,13 @@ class Search:
         self, compile_it: Callable[[Config], Any], time_it: Callable[[Config], list[float]], alone: bool
     ) -> dict[Config, list[float]]:
         """The timings: `compile_it(config)` returns a future kernel, `time_it(config)` runs it, and may raise the error
-        of an unfit configuration. `alone`: no compile runs during timing, since both would use the same cores.
+        of an unfit configuration. `alone`: no compile runs during timing, since both would use the same cores;
+        otherwise workers may compile meanwhile, on all cores but one, and this process does not.
         """
-        with shown(self.describe), self._compiling(compile_it):
+        with shown(self.describe), self._compiling(compile_it, spared=0 if alone else 1):
             for config in self._in_turn(alone):
                 self._running = config
-                with deferred() as caught:
+                with deferred() as caught, self._hold():
                     self.timings[config] = time_it(config)
                 self._caught[config] = [*getattr(self._promised.get(config), "caught", ()), *caught]
                 self._running = None
@@ -98,15 +100,16 @@ class Search:
         return kernels
 
     @contextlib.contextmanager
-    def _compiling(self, compile_it: Callable[[Config], Any]) -> Iterator[None]:
-        """Compile all configurations in the background, as far as possible."""
+    def _compiling(self, compile_it: Callable[[Config], Any], spared: int = 0) -> Iterator[None]:
+        """Compile all configurations in the background, as far as possible, on all cores but those `spared`."""
         cores = usable_cores()
-        processes = settings.autotuning.processes or (cores if cores >= _WORTH_IT else 1)
+        processes = settings.autotuning.processes or (cores - spared if cores >= _WORTH_IT else 1)
         if len(self.configs) < 2 or processes < 2:
             yield
             return
         pool = shared_pool(processes)
         pool.expect(len(self.configs))
+        self._hold = pool.held
         with _futures.ThreadPoolExecutor(len(self.configs)) as executor:
             token = active_mode.set(_Quiet(executor, processes=pool))
             try:
