@@ -147,6 +147,8 @@ def test_kernel_that_does_not_compile_is_a_failed_document(tmp_path: Path, opene
     found = session.as_json()
     assert found["run"]["state"] == "failed"
     assert [row["state"] for row in found["documents"]] == ["failed"]
+    (problem,) = found["problems"]
+    assert problem["message"].endswith("nothing is not defined") and problem["place"]["file"] == str(path)
     (error,) = client_of(session).get("api/document/d1").json()["errors"]
     assert "nothing" in error["message"]
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-from ..compiler import CompileTimes, inventory
-from ..compiler.cache import KernelCache
-from ..compiler.why import CacheMiss
+from ..compiler import CompileTimes
 from ..runtime.autotuner import Autotuner
 from ..runtime.grid import normalize_grid
 from ..runtime.hooks import HookMetadata
@@ -19,6 +17,7 @@ from ..support import settings
 from ..tools.run import run_script
 from . import artifacts
 from .arguments import describe_arguments, keep_arguments
+from .cache_report import CacheReport
 from .json_types import Record
 from .launch_target import launches_on
 from .messages import Channel, end_with_parent
@@ -32,32 +31,15 @@ class _Watcher:
     def __init__(self, channel: Channel, folder: str) -> None:
         self.channel, self.folder = channel, folder
         self.counts: dict[str, int] = {}
-        self.stored = (
-            {item.key for item in inventory.items(KernelCache().folder)} if not settings.cache.disable else None
-        )
+        self.cache = CacheReport()
         self.propagate_errors = False
 
     def compiled(self, *, metadata: Record, metadata_group: dict[str, str], times: CompileTimes, **_: object) -> None:
         """Keep the kernel of a compile, and report whether the cache had it."""
         key = metadata["hash"]
         artifacts.keep_files(self.folder, metadata, metadata_group)
-        state, reason = "off", "the cache is off"
-        if self.stored is not None:
-            state, reason = self._cache(key, getattr(times, "cache_miss", None))
-            self.stored.add(key)
+        state, reason = self.cache.of(key, metadata["name"], getattr(times, "cache_miss", None))
         self.channel.send(type="compiled", key=key, state=state, reason=reason)
-
-    def _cache(self, key: str, miss: CacheMiss | None) -> tuple[str, str]:
-        assert self.stored is not None
-        if key in self.stored:
-            return "hit", "it was in the cache: compiled again to record its passes"
-        if miss is None:
-            return "miss", ""
-        miss.unasked = ""  # that everything is compiled is the explorer's doing
-        try:
-            return "miss", str(miss)
-        except (OSError, ValueError):
-            return "miss", ""
 
     def __call__(self, metadata: HookMetadata) -> None:
         """What a launch calls before it runs."""

@@ -329,16 +329,31 @@ class Session:
             return report
         found = [p for s in document.stages if s.name == finding["stage"] for p in s.passes]
         at = next((p for p in found if p.index == finding["pass"]), None)
-        if at is None or at.after is None:
+        operation = finding["operation"] or {}
+        if at is None or at.after is None:  # machine code: the operation is one of the last program of tiles
+            self._locate_in_tiles(document, finding, operation.get("after") or "")
             return report
         finding["texts"] = {"before": at.before, "after": at.after}
         for name in ("before", "after"):
-            operation = (finding["operation"] or {}).get(name) or ""
-            finding[f"line_{name}"] = line_of(self.store.text(finding["texts"][name]), operation)
+            text = self.store.text(finding["texts"][name])
+            finding[f"line_{name}"] = line_of(text, operation.get(name) or "")
         rewrite = finding["rewrite"]
         if rewrite is not None and finding["line_before"] is None:
             finding["line_before"] = line_of(self.store.text(at.before), rewrite["operation"])
         return report
+
+    def _locate_in_tiles(self, document: Document, finding: Record, operation: str) -> None:
+        tiles = last_tiles(document)
+        code = next((s.after for s in document.stages if s.name == finding["stage"] and s.after), None)
+        if tiles is None:
+            return
+        finding["texts"] = {"before": tiles, "after": code or tiles}
+        text = self.store.text(tiles)
+        finding["line_before"] = line_of(text, operation)
+        if finding["line_before"] is None and finding["place"] is not None:
+            place = finding["place"]
+            lines = [op.line for op in text.ops if op.place and op.place[1:] == [place["line"], place["column"]]]
+            finding["line_before"] = lines[-1] if lines else None
 
     # -- the worker ---------------------------------------------------------------------------------------------------
 
@@ -350,7 +365,7 @@ class Session:
 
 
 def _script_problem(path: str, output: str, status: int) -> Problem:
-    """The end of a script that failed: its last line, and the innermost frame in the script."""
+    """The end of a script that failed: the error after its frames, and the innermost frame in the script."""
     lines = [line for line in output.strip().split("\n") if line.strip()]
     message = f"the script {ended(status)}"
     place = None
@@ -358,7 +373,11 @@ def _script_problem(path: str, output: str, status: int) -> Problem:
     if status > 0 and start >= 0:
         frames = [m for m in _FRAME.finditer(output, start) if os.path.abspath(m[1]) == os.path.abspath(path)]
         place = Place(path, int(frames[-1][2])) if frames else None
-        message = next((line for line in reversed(lines) if not line.startswith(" ")), message)
+        after = output[start:].split("\n")[1:]
+        message = next((line for line in after if line and not line.startswith(" ")), message)
+        compiled = _PLACE.search(output, start)
+        if compiled is not None:  # the compiler's own message, after the name of its class
+            message, place = output[compiled.start() :].split("\n")[0], place_in(compiled[0])
     return Problem("error", message, output[start:] if start >= 0 else "\n".join(lines[-20:]), place)
 
 

@@ -21,6 +21,7 @@ from .texts import machine_text, mlir_text, python_text, sass_text
 
 __all__ = ["DocumentStore", "Entry"]
 
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MAX_TEXTS = 48
 """Texts with operations in the cache."""
 
@@ -158,12 +159,18 @@ class DocumentStore:
     def _sources(self, entry: Entry) -> list[Source]:
         if not entry.sources:
             place = entry.records.record.get("place")
-            files = [place["file"]] if place else []
+            files = [place["file"], *self._files_of(entry)] if place else self._files_of(entry)
             entry.sources = [s for file in dict.fromkeys(files) if (s := self._source(file)) is not None]
         for source in entry.sources:
             kept = self._source_texts[int(source.text.removeprefix("src-"))]
             source.changed = _read(source.file) not in (None, kept.text)
         return entry.sources
+
+    def _files_of(self, entry: Entry) -> list[str]:
+        """The files that the first program of a document comes from: those of the library's functions as well."""
+        first = next((s["after"] for s in entry.records.stages), None)
+        record = None if first is None else entry.index.text(first)
+        return list(record.get("files", ())) if record else []
 
     def _source(self, file: str) -> Source | None:
         text = _read(file) if file.endswith(".py") else None
@@ -234,7 +241,9 @@ class DocumentStore:
 
 
 def _read(path: str) -> str | None:
-    """The text of a file; None if it cannot be read."""
+    """The text of a file; None if it cannot be read. Files of this package have paths that begin with its name."""
+    if not os.path.isabs(path) and not os.path.isfile(path):
+        path = os.path.join(_ROOT, path)
     try:
         if not os.path.isfile(path):
             return None

@@ -31,6 +31,8 @@ MAX_STEPS = 2_000_000
 MAX_BAD = 1000
 """Elements of an access outside of memory that are named."""
 
+GUARD_BYTES, ALIGNMENT = 1 << 16, 128
+
 _ERRORS = (OutOfBoundsError, AssertionFailed, UndefinedError, TritiumError)
 
 
@@ -121,7 +123,7 @@ def evaluate_program(
     evaluator.max_steps = MAX_STEPS
     models = dict(zip(module.walk(), text.ops))
     function = pick_kernel(module)
-    copies = {name: np.array(v) if isinstance(v, np.ndarray) else v for name, v in arguments.items()}
+    copies = {name: _apart(v) if isinstance(v, np.ndarray) else v for name, v in arguments.items()}
     errors = []
     try:
         with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
@@ -137,6 +139,16 @@ def evaluate_program(
         "errors": errors,
         "truncated": evaluator.events >= MAX_EVENTS,
     }
+
+
+def _apart(array: np.ndarray) -> np.ndarray:
+    """A copy with free memory around it, so that an access next to it does not meet another array."""
+    raw = np.empty(array.nbytes + 2 * GUARD_BYTES, np.uint8)
+    start = GUARD_BYTES - raw.ctypes.data % ALIGNMENT
+    own = raw.data[start : start + array.nbytes]  # not a view of `raw`: all of that would count as the array
+    copy = np.frombuffer(own, array.dtype).reshape(array.shape) if array.size else np.array(array)
+    copy[...] = array
+    return copy
 
 
 def _values(
