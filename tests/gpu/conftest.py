@@ -16,6 +16,7 @@ import pytest
 
 from tests import sampling
 from tests.conftest import gpu_missing
+from tests.gpu.amd import AMD, emulated_amd_gpu
 from tests.gpu.emulated import PARAMETERS, emulated_gpu
 from tests.gpu.mirror import CudaMirror, EmulatedMirror, launches_on
 from tritium.backends.nvidia import stages
@@ -26,6 +27,7 @@ from tritium.runtime.fastpath import preparation as preparing
 from tritium.runtime.jit import JITFunction
 
 SHARE = 16  # of the tests, one in so many runs on the emulator
+FUNCTIONS = 8  # of the functions, one in so many has tests on an emulated AMD GPU
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -34,12 +36,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     marks, here = sampling.Marks(), Path(__file__).parent
 
     def runs(item: pytest.Item) -> bool:
-        if (
-            not hasattr(item, "callspec")
-            or item.callspec.params.get("device") != "emulated"
-            or item.path.parent != here
-        ):
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        device = parameters.get("device")
+        if device not in EMULATED or item.path.parent != here:
             return True
+        if device in AMD and parameters.get("ctas", 1) > 1:
+            return False  # refused: clusters
         share = marks(item).get("share")
         return crc32(item.nodeid.encode()) % (share.args[0] if share else SHARE) == 0
 
@@ -68,6 +70,19 @@ def _forget_code_of_others(names: dict[str, Any], gpu: str) -> None:
 
 
 DEVICES = ["emulated"] if gpu_missing() else ["emulated", pytest.param("cuda", marks=pytest.mark.gpu)]
+EMULATED = ("emulated", *AMD)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test on the devices of this machine, and a share of the functions on AMD GPUs."""
+    if "device" not in metafunc.fixturenames or metafunc.module.__name__.rpartition(".")[0] != __package__:
+        return
+    everything = metafunc.config.getoption("--slow") or sampling.runs_everything(metafunc.config)
+    name = f"{metafunc.module.__name__}.{metafunc.function.__name__}"
+    nvidia = metafunc.definition.get_closest_marker("nvidia")
+    amd = [arch for arch in AMD if everything or crc32(f"{name} {arch}".encode()) % FUNCTIONS == 0]
+    metafunc.parametrize("device", [*DEVICES, *(() if nvidia else amd)], indirect=True)
 
 
 class NoAssembler:
@@ -86,17 +101,21 @@ class NoAssembler:
         pass
 
 
-@pytest.fixture(params=DEVICES, autouse=True)
+@pytest.fixture(autouse=True)
 def device(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Any, all_cases: bool
 ) -> Iterator[str]:
     """Kernels run on this GPU."""
     monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("TRITON_F32_DEFAULT", "tf32x3")  # products of f32 as exact as the references ask for
+    if request.param not in AMD:
+        monkeypatch.setenv("TRITON_F32_DEFAULT", "tf32x3")  # dots of f32 as exact as the references ask for
     driver.reset_active()
     _forget_code_of_others(vars(request.module), request.param)
     if request.param == "cuda":
         with launches_on(monkeypatch, CudaMirror):
+            yield request.param
+    elif request.param in AMD:
+        with emulated_amd_gpu(monkeypatch, request.param):
             yield request.param
     else:
         if not all_cases:

@@ -235,7 +235,8 @@ def test_nothing_behind_a_row_is_written(dtype, added, n) -> None:
     """The copy engine writes pieces of 16 bytes, whole: a kernel looks whether rows end inside of one."""
     x, y = numbers((32,), dtype), aligned(np.full(64, 3, dtype), 128)
     kernel = written_row[(1,)](x, y, n, B=32, ADDED=added)
-    assert ("bulk.tensor" in kernel.asm["ptx"]) == (n > 1)  # which is a constant
+    if "ptx" in kernel.asm:
+        assert ("bulk.tensor" in kernel.asm["ptx"]) == (n > 1)  # which is a constant
     np.testing.assert_array_equal(y, np.where(np.arange(64) < n, np.resize(x, 64) + (3 if added else 0), 3))
 
 
@@ -263,8 +264,10 @@ def test_each_of_several_tensors_is_looked_at(dtype) -> None:
         for i in range(rows):
             flat[i * stride : i * stride + columns] = x[g, i, :columns]
     kernel = written_groups[(1,)](x, y, np.array(sizes, np.int32), len(sizes), R=16, B=32)
-    assert "bulk.tensor" in kernel.asm["ptx"] and "tt.store" in kernel.asm["ttgir"]
     np.testing.assert_array_equal(y, wanted)
+    if "ptx" not in kernel.asm:
+        return  # descriptors are pointers
+    assert "bulk.tensor" in kernel.asm["ptx"] and "tt.store" in kernel.asm["ttgir"]
     # What writes by pointers computes its addresses where it does so, not in front of the loop.
     text = str(kernel.asm["llir"])
     (by_pointers,) = [block for block in text.split("\n\n") if "mov.b64 $0, $1;" in block]
@@ -306,8 +309,9 @@ def test_warps_make_descriptors_of_several_kinds(warps) -> None:
     wanted = np.zeros_like(out_z)
     wanted[1, :16, :64] = z[1, 3:19, :64]
     np.testing.assert_array_equal(out_z, wanted)
-    copies = kernel.asm["ptx"].count("tensormap.cp_fenceproxy")
-    assert copies == {1: 8, 2: 6, 4: 6, 8: 6, 16: 6}[warps]
+    if "ptx" in kernel.asm:
+        copies = kernel.asm["ptx"].count("tensormap.cp_fenceproxy")
+        assert copies == {1: 8, 2: 6, 4: 6, 8: 6, 16: 6}[warps]
 
 
 @pytest.mark.parametrize("n", [24, 31, 13, 32, 24])
@@ -319,7 +323,8 @@ def test_nothing_behind_the_rows_of_the_hosts_is_written(n) -> None:
         np.zeros((8, 32), np.float32),
     )
     kernel = written_rows[(1,)](x, TensorDescriptor(y, [7, n], [48, 1], [8, 32]), out, B=32)
-    assert ("bulk.tensor" in kernel.asm["ptx"]) == (n % 4 == 0)
+    if "ptx" in kernel.asm:
+        assert ("bulk.tensor" in kernel.asm["ptx"]) == (n % 4 == 0)
     wanted = np.full((8, 48), 3, np.float32)
     wanted[:7, :n] = x[:7, :n]
     np.testing.assert_array_equal(y, wanted)

@@ -21,6 +21,7 @@ def quotients(x, y, out, M: tl.constexpr, N: tl.constexpr, SHARED: tl.constexpr)
     tl.store(out + at, tl.load(x + at) / divisor)
 
 
+@pytest.mark.nvidia
 @pytest.mark.share(1)
 def test_quotients_are_the_same_bits_however_they_are_divided(device, seed) -> None:
     """Any bits as floats: NaN, infinities and subnormals are among them. An emulated GPU's reciprocals and quotients are

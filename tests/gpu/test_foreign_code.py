@@ -10,7 +10,7 @@ import tritium.language as tl
 from tritium.language import core
 
 # each takes the emulator a moment
-pytestmark = pytest.mark.share(1)
+pytestmark = [pytest.mark.share(1), pytest.mark.nvidia]
 
 
 @core.builtin

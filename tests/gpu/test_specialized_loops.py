@@ -72,8 +72,9 @@ def randoms(*shape: int, seed: int = 0) -> Any:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float32).half()
 
 
-def is_specialized(made: Any) -> bool:
-    return made.asm["ttgir"].count("partition0") == 1
+def check_specialized(made: Any, wanted: bool = True) -> None:
+    if "ptx" in made.asm:  # NVIDIA GPUs alone have warps of their own for loads
+        assert (made.asm["ttgir"].count("partition0") == 1) is wanted
 
 
 @pytest.mark.parametrize("shape", [(64, 64, 64), (128, 128, 64), (128, 64, 128), (256, 128, 64)], ids=str)
@@ -93,7 +94,7 @@ def test_dots(shape, warps, stages, tmp_path):
         made = kernel[(1,)](*at, steps, M=m, N=n, BLOCK=block, num_warps=warps, num_stages=stages)
         want = (a.double() @ b.double().T) * bool(trips)
         assert (c.double() - want).abs().max() <= 2e-3 * want.abs().max()
-        assert is_specialized(made)
+        check_specialized(made)
 
 
 @pytest.mark.parametrize("flatten", [False, True])
@@ -112,7 +113,7 @@ def test_persistent_dots(flatten, programs, tmp_path):
         )  # fmt: skip
         want = a.double() @ b.double().T * bool(depth)
         assert (c.double() - want).abs().max() <= 2e-3 * want.abs().max()
-        assert is_specialized(made)
+        check_specialized(made)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -134,7 +135,7 @@ def test_attention(causal, m, n, d, warps, without, tmp_path):
         s = s.masked_fill(~torch.ones(length, length).tril().bool(), float("-inf"))
     want = (s.softmax(-1) @ rows[2]).reshape(-1, d)
     assert (o.double() - want).abs().max() < 4e-3
-    assert is_specialized(made)
+    check_specialized(made)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -157,8 +158,9 @@ def test_attention_by_clusters(causal, m, n, d, warps, without, tmp_path):
         s = s.masked_fill(~torch.ones(length, length).tril().bool(), float("-inf"))
     want = (s.softmax(-1) @ rows[2]).reshape(-1, d)
     assert (o.double() - want).abs().max() < 4e-3
-    assert is_specialized(made) is (without != "warp-specialization")
-    assert ("multicast::cluster" in made.asm["ptx"]) is (not without)
+    check_specialized(made, without != "warp-specialization")
+    if "ptx" in made.asm:
+        assert ("multicast::cluster" in made.asm["ptx"]) is (not without)
 
 
 MIXED = """
@@ -186,4 +188,4 @@ def test_loads_by_pointers_beside_descriptors(warps, tmp_path):
         parts = [slice(block * i, block * i + block) for i in range(trips)]
         want = sum(a[:, p].double() @ b[:, p].double().T * weights[i].double() for i, p in enumerate(parts))
         assert (c.double() - want).abs().max() <= 2e-3 * want.abs().max()
-        assert is_specialized(made)
+        check_specialized(made)

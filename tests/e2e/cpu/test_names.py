@@ -273,6 +273,7 @@ def questions(y):
     tl.extra.cuda.gdc_launch_dependents()
 
 
+@pytest.mark.nvidia
 def test_target_info_num_warps_num_threads_gdc():
     y = np.zeros(3, np.int32)
     questions[(1,)](y, num_warps=2)
