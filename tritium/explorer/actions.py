@@ -10,6 +10,7 @@ from ..compiler.backend import make_backend
 from ..support import TritiumError
 from ..tools.request import parse_target, value_of
 from .arguments import given_options
+from .documents import EDITABLE_STAGES
 from .errors import RequestError
 from .jobs import Job
 from .json_types import Json, Record
@@ -20,7 +21,6 @@ __all__ = ["act"]
 
 Body = Mapping[str, Json]
 
-IR_STAGES = ("ttir", "ttgir", "llir", "ptx")
 MAX_OPENED = 256 << 20
 COMMON_OPTIONS = ("num_warps", "num_stages", "num_ctas")
 """Options that every target understands, which a compile for another target keeps."""
@@ -111,7 +111,7 @@ def _options(given: Mapping[str, Json]) -> Record:
 
 
 def _stage_file(session: Session, document: Document, stage: str, text: str | None) -> str:
-    if stage not in (*IR_STAGES, "source-ir", "ttcir"):
+    if stage not in EDITABLE_STAGES:
         raise RequestError("refused", f"a kernel cannot be compiled from its {stage}")
     if text is None:
         text = _stage_text(session, document, stage)
@@ -211,7 +211,7 @@ def _open(session: Session, body: Body) -> Record:
     if len(text) > MAX_OPENED:
         raise RequestError("refused", f"{name} is larger than {MAX_OPENED >> 20} MB: give it on the command line")
     path = _write(session, name, text)
-    if name.rpartition(".")[2] in (*IR_STAGES, "ttcir", "py"):
+    if name.rpartition(".")[2] in (*EDITABLE_STAGES, "py"):
         if name.endswith(".py") and not body.get("signature"):
             raise RequestError("refused", "a Python file is opened on the command line: tritium explore FILE.py")
         request: Record = {

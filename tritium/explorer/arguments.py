@@ -11,7 +11,9 @@ import numpy as np
 
 from ..backends.compiler import BaseBackend
 from ..compiler import ASTSource, CompiledKernel
+from ..interpreter.evaluator import TensorDesc
 from ..runtime.arrays import is_array
+from ..runtime.tensor_descriptor import TensorDescriptor
 from ..support.dataclasses import asdict
 from ..tools.check.inputs import arguments_of
 from ..tools.check.launch import Arguments
@@ -20,7 +22,9 @@ from ..tools.signature import read_signature
 from .json_types import Record
 
 __all__ = [
+    "apart",
     "describe_arguments",
+    "evaluated",
     "given_options",
     "keep_arguments",
     "kept_arguments",
@@ -30,6 +34,7 @@ __all__ = [
 ]
 
 DERIVED = ("arch", "ptx_version", "host_maps", "warp_size")
+GUARD_BYTES, ALIGNMENT = 1 << 16, 128
 MAX_BYTES = 64 << 20
 """Of the arrays that are kept; the arguments of larger launches are made up."""
 
@@ -43,6 +48,8 @@ def _words(value: object) -> str:
     if is_array(value) and hasattr(value, "shape"):
         dtype = str(getattr(value, "dtype", "")).removeprefix("torch.")
         return f"{dtype}[{'x'.join(str(n) for n in value.shape)}]"
+    if isinstance(value, TensorDescriptor):
+        return f"descriptor of {_words(value.base)}, blocks {'x'.join(map(str, value.block_shape))}"
     return str(value)[:80]
 
 
@@ -69,18 +76,13 @@ def signature_of(src: ASTSource) -> str:
 
 
 def request_of(kernel: CompiledKernel) -> Record:
-    """How a kernel can be compiled again: file, kernel, signature, and the options that differ from defaults."""
+    """How a kernel can be compiled again, without its options: file, kernel, signature."""
     src = kernel.src
     code = src.fn.fn.__code__ if hasattr(getattr(src, "fn", None), "fn") else None
     file = code.co_filename if code is not None else str(getattr(src, "path", ""))
     name = src.fn.__name__ if code is not None else ""
     signature = signature_of(src) if code is not None else ""
-    return {
-        "file": file,
-        "kernel": name,
-        "signature": signature,
-        "options": given_options(kernel.backend, kernel.values),
-    }
+    return {"file": file, "kernel": name, "signature": signature}
 
 
 def given_options(backend: BaseBackend, known: Mapping[str, object]) -> Record:
@@ -102,12 +104,16 @@ def keep_arguments(folder: str, kernel: CompiledKernel, values: Mapping[str, obj
     """Keep the arguments of a launch, if they are arrays and numbers of moderate size; the request of the kernel."""
     src = kernel.src
     request = request_of(kernel)
-    about: Record = {"signature": request["signature"], "names": [], "scalars": {}, "arrays": {}}
+    about: Record = {"signature": request["signature"], "names": [], "scalars": {}, "arrays": {}, "descriptors": {}}
     arrays: dict[str, np.ndarray] = {}
+    bases = [v.base if isinstance(v, TensorDescriptor) else v for v in values.values()]
+    size = sum(int(getattr(v, "nbytes", 0)) for v in bases if is_array(v))
     try:
-        arguments = Arguments(dict(src.signature), [values.get(name) for name in src.signature])
-        if sum(len(r.data) for r in arguments.regions) <= MAX_BYTES:
+        if size <= MAX_BYTES:  # a copy of larger ones would take longer than the launch
+            arguments = Arguments(dict(src.signature), [values.get(name) for name in src.signature])
             _collect(arguments, src.signature, about, arrays)
+        else:
+            about["problem"] = f"{size:,} bytes of arrays are too many to keep"
     except Exception as error:  # arguments of any kind
         about["problem"] = str(error)
         arrays.clear()
@@ -129,7 +135,12 @@ def _collect(
         if ty == "constexpr":
             continue
         about["names"].append(name)
-        if array is not None:
+        if isinstance(value, TensorDescriptor):
+            array = arguments.arrays[id(value.base)]
+            arrays[name] = np.ascontiguousarray(array.of(regions[array.region]))
+            names = ("shape", "strides", "block_shape", "padding")
+            about["descriptors"][name] = {each: getattr(value, each) for each in names}
+        elif array is not None:
             arrays[name] = np.ascontiguousarray(array.of(regions[array.region]))
             about["arrays"][name] = array.element
         elif isinstance(value, (bool, int, float)):
@@ -151,7 +162,29 @@ def kept_arguments(folder: str, key: str) -> tuple[str, Record | None]:
         return about["signature"], None
     with np.load(base + ".npz", allow_pickle=False) as found:
         values = {name: np.array(found[name]) for name in found.files}
-    return about["signature"], {name: {**about["scalars"], **values}[name] for name in about["names"]}
+    described = {
+        name: TensorDescriptor(apart(values[name].reshape(given["shape"])), **given)
+        for name, given in about["descriptors"].items()
+    }
+    known = {**about["scalars"], **values, **described}
+    return about["signature"], {name: known[name] for name in about["names"]}
+
+
+def apart(array: np.ndarray) -> np.ndarray:
+    """A copy with free memory around it, so that an access next to it does not meet another array."""
+    raw = np.empty(array.nbytes + 2 * GUARD_BYTES, np.uint8)
+    start = GUARD_BYTES - raw.ctypes.data % ALIGNMENT
+    own = raw.data[start : start + array.nbytes]  # not a view of `raw`: all of that would count as the array
+    copy = np.frombuffer(own, array.dtype).reshape(array.shape) if array.size else np.array(array)
+    copy[...] = array
+    return copy
+
+
+def evaluated(value: object) -> object:
+    """A copy of an argument as the evaluator takes it: an array apart from others, a descriptor of one, a number."""
+    if isinstance(value, TensorDescriptor):
+        return TensorDesc(apart(np.asarray(value.base)), tuple(value.shape), tuple(value.strides), value.padding)
+    return apart(value) if isinstance(value, np.ndarray) else value
 
 
 def made_arguments(signature: Mapping[str, str], given: Mapping[str, object], size: int = 50) -> Record:

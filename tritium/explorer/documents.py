@@ -16,9 +16,9 @@ from .index import CompileRecords
 from .json_types import Json, Record
 from .model import Cache, Document, Failure, Listing, Pass, Place, Source, Span, Stage, Summary
 
-__all__ = ["TEXT_STAGES", "document", "failed_artifact", "place_of", "source_id", "state_of", "summary_of"]
+__all__ = ["EDITABLE_STAGES", "document", "failed_artifact", "place_of", "source_id", "state_of", "summary_of"]
 
-TEXT_STAGES = ("source", "ttir", "ttgir", "ttcir", "llir", "ptx", "amdgcn")
+EDITABLE_STAGES = ("ttir", "ttgir", "ttcir", "llir", "ptx")
 """Stages with text from which a kernel can be compiled again, if it was edited."""
 
 _LANGUAGES = {"source": "mlir", "ttir": "mlir", "ttgir": "mlir", "ttcir": "mlir"}
@@ -129,7 +129,7 @@ def _stage(name: str, found: CompileRecords) -> Stage:
         record.get("before", first) if record else first,
         record["after"] if record else passes[-1].get("after") if passes else None,
         bool(record and record.get("replaced")),
-        name in TEXT_STAGES,
+        name in EDITABLE_STAGES,
         None,
         record["found"] if record else {},
         rows,

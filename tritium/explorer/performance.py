@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
+from .. import testing
 from ..backends.errors import BackendError
-from ..backends.roofline import Launch
+from ..backends.roofline import Launch, Rates, Roofline
+from ..compiler import default_target
+from ..runtime.tensor_descriptor import TensorDescriptor
 from ..support import TritiumError
 from ..support.plain import plain
 from ..support.quantities import counted
 from .arguments import kept_arguments
+from .artifacts import Artifact
 from .documents import failed_artifact
 from .errors import RequestError
 from .json_types import Json, Record
@@ -192,7 +197,7 @@ def _remark(found: Mapping[str, Json], document: Document, store: DocumentStore)
     return {**found, "message": message, "hint": found["advice"], "lines": lines, "place": None, "source": ""}
 
 
-def _roofline(store: DocumentStore, document: Document, kept: Json) -> tuple[Record | None, str]:
+def _roofline(store: DocumentStore, document: Document, kept: Artifact | None) -> tuple[Record | None, str]:
     """The roofline bound of the first launch, and why there is none."""
     if kept is None or document.launch is None:
         return None, "no launch is known"
@@ -200,10 +205,11 @@ def _roofline(store: DocumentStore, document: Document, kept: Json) -> tuple[Rec
     if given is None:
         return None, "the arguments of the launch were not kept"
     try:
-        launch = Launch(tuple(document.launch.grid), given, None)
+        bases = {n: v.base if isinstance(v, TensorDescriptor) else v for n, v in given.items()}
+        launch = Launch(tuple(document.launch.grid), bases, _machine_rates(kept))
         bound = kept.backend.inspect(kept.stages, kept.metadata, launch).roofline
     except (BackendError, TritiumError, KeyError, TypeError, ValueError) as error:
-        return None, str(error)
+        return None, str(error).split("\n")[0]
     if bound is None:
         return None, "no rates of the machine are known"
     work = bound.workload
@@ -214,12 +220,27 @@ def _roofline(store: DocumentStore, document: Document, kept: Json) -> tuple[Rec
         "parts": dict(bound.parts),
         "work": {**plain(work), "bytes": work.bytes},
         "intensity": flops / work.bytes if work.bytes else None,
-        "rates": _rates(kept, bound),
+        "rates": _rates(bound),
         "assumptions": list(bound.assumptions),
     }, ""
 
 
-def _rates(kept: Json, bound: Json) -> Record:
+@lru_cache(maxsize=1)
+def _measured() -> Rates:
+    """The rates of this machine, measured once."""
+    peak = testing.get_max_simd_tflops() * 1e12
+    name = "this machine (one core's copies, all cores' f32 FMAs)"
+    return Rates(name, testing.get_dram_gbps() * 1e9, {"": peak}, {"": peak})
+
+
+def _machine_rates(kept: Artifact) -> Rates | None:
+    """Those of this machine, if the kernel is for its CPU; those of the target's GPU are known."""
+    if kept.backend.describe().backend != "cpu" or kept.backend.target != default_target():
+        return None
+    return _measured()
+
+
+def _rates(bound: Roofline) -> Record:
     """The rates that the bound was computed with, from its parts."""
     work = bound.workload
     memory, dot = bound.parts["memory"], bound.parts["dot"]

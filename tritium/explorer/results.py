@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..interpreter import AssertionFailed, Evaluator, OutOfBoundsError, UndefinedError
-from ..interpreter.evaluator import pick_kernel
+from ..interpreter.evaluator import TensorDesc
 from ..ir import parse_module
 from ..support import TritiumError
 from ..tools.check.runs import evaluate
+from .arguments import evaluated
 from .json_types import Json, Record
 from .model import as_json
 
@@ -39,21 +40,19 @@ def compare_results(a: str, b: str, arguments: Mapping[str, Json], grid: Sequenc
 
 
 def _outputs(version: str, text: str, arguments: Mapping[str, Json], grid: Sequence[int]) -> dict[str, np.ndarray]:
-    copies = {n: np.array(v) if isinstance(v, np.ndarray) else v for n, v in arguments.items()}
+    copies = {name: evaluated(v) for name, v in arguments.items()}
     module = parse_module(text, "text")
     x, y, z = (*grid, 1, 1, 1)[:3]
     evaluator = Evaluator(module, (x, y, z))
     evaluator.masked_zeros = True
     evaluator.max_steps = MAX_STEPS
-    expected = len(pick_kernel(module).regions[0].blocks[0].args)
-    if expected != len(copies):
-        raise _Stopped(f"{version} takes {expected} arguments, not {len(copies)}")
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             evaluate(evaluator, list(copies.values()))
     except (TritiumError, AssertionFailed, OutOfBoundsError, UndefinedError) as error:
         raise _Stopped(f"{version} does not come to its end: {error}") from None
-    return {name: value for name, value in copies.items() if isinstance(value, np.ndarray)}
+    bases = {n: v.base if isinstance(v, TensorDesc) else v for n, v in copies.items()}
+    return {name: value for name, value in bases.items() if isinstance(value, np.ndarray)}
 
 
 def _compared(name: str, a: np.ndarray, b: np.ndarray) -> Record:

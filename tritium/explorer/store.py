@@ -9,9 +9,12 @@ from collections.abc import Iterator, Mapping
 
 from ..backends.errors import BackendError
 from ..backends.nvidia.disassembler import instructions_of
+from ..compiler import make_backend
 from ..support import TritiumError
 from ..support.dataclasses import dataclass, field
+from ..tools.request import parse_target
 from . import artifacts
+from .arguments import given_options
 from .documents import document, failed_artifact, source_id, summary_of
 from .errors import RequestError
 from .index import CompileRecords, TraceIndex
@@ -135,8 +138,17 @@ class DocumentStore:
         return found
 
     def request(self, entry: Entry) -> Record | None:
-        """How the document can be compiled again: file, kernel, signature, options."""
-        return entry.request or self.requests.get(entry.key)
+        """How the document can be compiled again: file, kernel, signature, options.
+
+        The options of a launch are those of its trace: what a kernel has in the end may differ (warp specialization
+        adds warps).
+        """
+        launched = self.requests.get(entry.key)
+        if entry.request is not None or launched is None:
+            return entry.request
+        record = entry.records.record
+        backend = make_backend(parse_target(record["target"]))
+        return {**launched, "options": given_options(backend, record.get("options", {}))}
 
     def argument_types(self, document: Document) -> dict[str, str]:
         """The types of run-time arguments by name."""

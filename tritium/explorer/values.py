@@ -14,10 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ..interpreter import AssertionFailed, Evaluator, OutOfBoundsError, UndefinedError
-from ..interpreter.evaluator import Buffer, argument_values, pick_kernel, shaped
+from ..interpreter.evaluator import Buffer, TensorDesc, argument_values, pick_kernel, shaped
 from ..ir import Operation, parse_module
 from ..ir import Value as IRValue
 from ..support import TritiumError
+from .arguments import evaluated
 from .json_types import Json, Record
 from .model import Op, Text, Value, as_json
 from .texts import mlir_text
@@ -30,8 +31,6 @@ MAX_EVENTS = 20_000
 MAX_STEPS = 2_000_000
 MAX_BAD = 1000
 """Elements of an access outside of memory that are named."""
-
-GUARD_BYTES, ALIGNMENT = 1 << 16, 128
 
 _ERRORS = (OutOfBoundsError, AssertionFailed, UndefinedError, TritiumError)
 
@@ -123,7 +122,7 @@ def evaluate_program(
     evaluator.max_steps = MAX_STEPS
     models = dict(zip(module.walk(), text.ops))
     function = pick_kernel(module)
-    copies = {name: _apart(v) if isinstance(v, np.ndarray) else v for name, v in arguments.items()}
+    copies = {name: evaluated(v) for name, v in arguments.items()}
     errors = []
     try:
         with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
@@ -139,16 +138,6 @@ def evaluate_program(
         "errors": errors,
         "truncated": evaluator.events >= MAX_EVENTS,
     }
-
-
-def _apart(array: np.ndarray) -> np.ndarray:
-    """A copy with free memory around it, so that an access next to it does not meet another array."""
-    raw = np.empty(array.nbytes + 2 * GUARD_BYTES, np.uint8)
-    start = GUARD_BYTES - raw.ctypes.data % ALIGNMENT
-    own = raw.data[start : start + array.nbytes]  # not a view of `raw`: all of that would count as the array
-    copy = np.frombuffer(own, array.dtype).reshape(array.shape) if array.size else np.array(array)
-    copy[...] = array
-    return copy
 
 
 def _values(
@@ -185,7 +174,8 @@ class _Pointers:
     """Addresses as texts such as `x_ptr + 128`, in elements of the array that they point into."""
 
     def __init__(self, arguments: Mapping[str, object]) -> None:
-        arrays = [(name, v) for name, v in arguments.items() if isinstance(v, np.ndarray)]
+        bases = {n: v.base if isinstance(v, TensorDesc) else v for n, v in arguments.items()}
+        arrays = [(name, v) for name, v in bases.items() if isinstance(v, np.ndarray)]
         self.arrays = [(v.ctypes.data, v.ctypes.data + v.nbytes, v.itemsize, name) for name, v in arrays]
 
     def name(self, address: int) -> str:
