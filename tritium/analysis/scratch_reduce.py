@@ -10,7 +10,7 @@ from ..dialects import tt
 from ..dialects.tt_types import PointerType
 from ..dialects.ttg_context import num_ctas
 from ..dialects.ttg_maps import linear_layout_of
-from ..ir import FloatType, IntegerType, TensorType, Type, element_type
+from ..ir import FloatType, IntegerType, Memory, MemoryAccess, TensorType, Type, element_type
 from ..layout.axis import others_numbers
 from ..layout.gather import Gathering, plan_gathering
 from ..layout.reduction import Reduction, plan_reduction
@@ -118,7 +118,7 @@ def shared_how(op: Any) -> str:
         return "cluster" if (num_ctas(op) or 1) > 1 else "memory"
     layout = linear_layout_of(ty)
     copies = layout.redundant()
-    if copies.get("block"):
+    if copies.get("block") and not _changes_shared_memory(op):
         return "cluster"
     if copies["warp"]:
         return "memory"
@@ -126,6 +126,11 @@ def shared_how(op: Any) -> str:
         return "none"
     zeros = sum(1 << i for i, c in enumerate(layout.columns_of("lane")) if not c)
     return "lanes" if zeros == copies["lane"] else "memory"
+
+
+def _changes_shared_memory(op: Any) -> bool:
+    """Whether an atomic changes memory of its CTA, where each CTA executes it for itself."""
+    return isinstance(op, MemoryAccess) and any(access.memory is Memory.SHARED for access in op.accesses)
 
 
 def atomic_scratch(op: Any) -> int:
