@@ -10,11 +10,12 @@ import pytest
 
 import tritium.dialects.all  # noqa: F401
 from tests.triton_oracle import TritonOracle, triton_oracle  # noqa: F401
-from tritium.analysis.allocation import Allocation, Buffer, _place, allocate, padded_size, stride_bytes
+from tritium.analysis.allocation import Allocation, Buffer, _place, allocate, buffer_bytes, padded_size, stride_bytes
 from tritium.analysis.liveness import Interval
 from tritium.analysis.membar import find_barriers, is_barrier
+from tritium.dialects.ttg_maps import linear_layout
 from tritium.dialects.ttg_memory import PaddedShared
-from tritium.ir import Operation, functions_of, parse_module
+from tritium.ir import Operation, functions_of, parse_module, parse_type
 from tritium.ir.passes import run_pipeline
 from tritium.support import UnsupportedOperation
 from tritium.transforms.ttgir.pipelines import LOWERING
@@ -238,3 +239,31 @@ def _shared_of(oracle: TritonOracle, text: str) -> int:
     capability = re.search(r'ttg.target = "(cuda:\d+)"', text)
     oracle.compile_text(text, capability[1] if capability else "cuda:80", "ttgir")
     return oracle.resources["shared"]
+
+
+@pytest.mark.parametrize(
+    ("layout", "shape", "elements"),
+    [
+        (
+            "#ttg.shared_linear<{offset = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 0]], block = [[4, 0]]}, alignment = 16>",
+            (8, 8),
+            32,
+        ),
+        (
+            "#ttg.shared_linear<{offset = [[0, 1], [1, 0], [2, 0]], block = [[4, 0], [0, 2]]}, alignment = 16>",
+            (8, 4),
+            8,
+        ),
+        ("#ttg.shared_linear<{offset = [[0, 1], [1, 0], [2, 0]], block = [[0, 0]]}, alignment = 16>", (4, 2), 8),
+        (
+            "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0], CGALayout = [[1, 0]]}>",
+            (8, 8),
+            32,
+        ),
+    ],
+)
+def test_a_cta_has_its_part_of_a_buffer(layout: str, shape: tuple[int, ...], elements: int) -> None:
+    """CTA bases of linear layouts are in elements, those of the others in parts."""
+    ty = parse_type(f"!ttg.memdesc<{'x'.join(map(str, shape))}xf16, {layout}, #ttg.shared_memory, mutable>")
+    assert buffer_bytes(ty) == 2 * elements
+    assert linear_layout(ty.encoding, shape).ins["offset"] == elements

@@ -78,9 +78,11 @@ def padded_size(layout: PaddedShared, elements: int) -> int:
 def _per_block(ty: MemDescType) -> int:
     """Elements of a buffer per CTA; of an array of buffers, those of one buffer."""
     layout: Any = ty.encoding
+    shape = ty.allocShape[-layout.rank :]
     blocks = getattr(layout, "CGALayout", None)
-    shape = per_block(ty.allocShape[-layout.rank :], getattr(layout, "block", ()) if blocks is None else blocks)
-    return prod(shape) * (2 if getattr(layout, "fp4Padded", False) else 1)
+    if blocks is None:  # bases in elements, of which those that move distinguish the parts of CTAs
+        return prod(shape) >> sum(map(any, getattr(layout, "block", ())))
+    return prod(per_block(shape, blocks)) * (2 if getattr(layout, "fp4Padded", False) else 1)
 
 
 def buffer_bytes(ty: MemDescType) -> int:
