@@ -314,3 +314,31 @@ def test_recompilation_on_every_call_has_its_reason(tmp_path: Path, opened: Star
     cache = answer(session, f"api/document/{documents[-1]['id']}")["cache"]
     assert "beside the compile of this kernel before" in cache["reason"]
     assert "n: 999 -> 998" in cache["reason"]
+
+
+def test_assembly_of_the_cpu_names_the_lines_of_the_script(added: Session) -> None:
+    found = answer(added, "api/provenance/d1")
+    steps = [step["stage"] for step in found["steps"]]
+    lines = {one["line"] for one in found["lines"] if one["at"][steps.index("asm")]}
+    assert line_with(ADD, "tl.load(x_ptr") in lines
+    assert [d["kernel"] for d in answer(added, "api/session")["documents"] if d["parent"] is None] == ["add_kernel"]
+
+
+def test_edit_may_import_what_is_beside_the_script(tmp_path: Path, opened: Start) -> None:
+    (tmp_path / "beside_the_script.py").write_text("FACTOR = 3.0\n")
+    path = tmp_path / "imports.py"
+    text = "from beside_the_script import FACTOR as F\nimport triton.language as tl\nSCALE = tl.constexpr(F)\n" + ADD
+    path.write_text(text.replace("x + y, mask", "x + y * SCALE, mask").split("print(")[0])
+    session = opened(Input("script", str(path)))
+    assert session.wait(60)
+    assert session.run.state == "done", session.run.output
+    job = done(session, "compile", base="d1", text=path.read_text().replace("x + y", "x - y"))
+    assert job.state == "done", job.message
+
+
+def test_script_has_no_standard_input(tmp_path: Path, opened: Start) -> None:
+    path = tmp_path / "asks.py"
+    path.write_text("input()\n")
+    session = opened(Input("script", str(path)))
+    assert session.wait(30)
+    assert session.run.message.startswith("EOFError")

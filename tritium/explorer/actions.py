@@ -60,6 +60,7 @@ def _compile(session: Session, body: Body) -> Record:
     if stage != "source":
         request["file"] = _stage_file(session, document, stage, text)
     elif text is not None:
+        request.setdefault("folder", os.path.dirname(os.path.abspath(request["file"])))
         request["file"] = _write(session, os.path.basename(request["file"]) or "kernel.py", text)
     elif not request["file"]:
         raise RequestError("refused", f"the source of {document.kernel} is not known: compile one of its stages")

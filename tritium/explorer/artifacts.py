@@ -15,7 +15,7 @@ from ..support import TritiumError
 from ..support.dataclasses import dataclass
 from .json_types import Json, Record
 
-__all__ = ["Artifact", "keep_files", "keep_kernel", "load"]
+__all__ = ["Artifact", "changed_at", "keep_files", "keep_kernel", "load"]
 
 
 @dataclass
@@ -27,8 +27,8 @@ class Artifact:
     metadata: Record
 
 
-def keep_kernel(folder: str, kernel: CompiledKernel) -> None:
-    """Write a compiled kernel into the folder, under its key; assembly that is made on demand is made."""
+def keep_kernel(folder: str, kernel: CompiledKernel, key: str = "") -> None:
+    """Write a compiled kernel into the folder, under its key or another; assembly that is made on demand is made."""
     stages = {}
     for name in kernel.asm:
         try:
@@ -36,7 +36,7 @@ def keep_kernel(folder: str, kernel: CompiledKernel) -> None:
         except (TritiumError, BackendError, KeyError):
             continue  # a stage that the target does not have
     described = kernel.backend.describe()
-    _write(folder, kernel.hash, (described.backend, described.arch), kernel.values, stages)
+    _write(folder, key or kernel.hash, (described.backend, described.arch), kernel.values, stages)
 
 
 def keep_files(folder: str, metadata: Mapping[str, Json], files: Mapping[str, str]) -> None:
@@ -63,6 +63,14 @@ def _write(folder: str, key: str, target: tuple[str, object], metadata: Mapping[
     with open(path + ".part", "w", encoding="utf-8") as file:
         json.dump({"target": target, "metadata": metadata, "stages": known}, file, default=str)
     os.replace(path + ".part", path)
+
+
+def changed_at(folder: str, key: str) -> int:
+    """When the kernel was kept, in nanoseconds; 0 if it was not."""
+    try:
+        return os.stat(os.path.join(folder, f"{key}.json")).st_mtime_ns if key.isalnum() else 0
+    except FileNotFoundError:
+        return 0
 
 
 def load(folder: str, key: str) -> Artifact | None:

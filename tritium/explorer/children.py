@@ -25,7 +25,7 @@ class Child:
     """A Python process that runs a module of this package; callbacks are called in threads.
 
     The module gets the number of a descriptor for messages as its first argument. `on_end` gets the exit status after
-    everything that was printed and sent has been read.
+    everything that was printed and sent has been read. Only a process that takes requests has a standard input.
     """
 
     def __init__(
@@ -35,6 +35,7 @@ class Child:
         on_message: Callable[[Message], None],
         on_output: Callable[[str], None],
         on_end: Callable[[int], None],
+        takes_requests: bool = False,
     ) -> None:
         reading, writing = os.pipe()
         command = [sys.executable, "-m", f"{__package__}.{module}", str(writing), *arguments]
@@ -42,7 +43,7 @@ class Child:
         try:
             self._process = subprocess.Popen(
                 command,
-                stdin=subprocess.PIPE,
+                stdin=subprocess.PIPE if takes_requests else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 pass_fds=[writing],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
 import re
 import sys
 import types
@@ -22,10 +23,11 @@ from ..tools.kernel_file import CommandError
 __all__ = ["kernel_in"]
 
 
-def kernel_in(path: str, text: str, name: str = "") -> JITFunction[object]:
+def kernel_in(path: str, text: str, name: str = "", folder: str = "") -> JITFunction[object]:
     """The kernel `name` of a file with this text, or its only one; below `@autotune` and `@heuristics` the function.
 
-    CommandError if there is no such kernel, or the text is no Python.
+    Modules are imported from `folder`, by default that of the file. CommandError if there is no such kernel, or the
+    text is no Python.
     """
     install()
     try:
@@ -40,12 +42,15 @@ def kernel_in(path: str, text: str, name: str = "") -> JITFunction[object]:
     module.__file__ = path
     sys.modules[module.__name__] = module
     linecache.checkcache(path)
+    sys.path.insert(0, folder or os.path.dirname(os.path.abspath(path)))
     try:
         exec(compile(tree, path, "exec"), module.__dict__)
     except TritiumError:
         raise
     except Exception as error:  # whatever the file does
         raise CommandError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    finally:
+        del sys.path[0]
     kernel = _function(getattr(module, wanted, None))
     if kernel is None:
         raise CommandError(f"{path} has no kernel {wanted!r}")
@@ -119,10 +124,28 @@ def _needed(tree: ast.Module, wanted: str, compiler: set[str]) -> Iterator[ast.s
         for i, statement in enumerate(tree.body):
             if i not in seen and (_is_needed(statement, names) or _sets_compiler(statement, compiler)):
                 seen.add(i)
-                names |= {n.id for n in _loads([statement])}
+                names |= _free(statement)
         if len(seen) == before:
             break
     yield from (s for i, s in enumerate(tree.body) if i in seen)
+
+
+def _free(statement: ast.stmt) -> set[str]:
+    """The names that a statement reads; of a function those that are not its own."""
+    loaded = {n.id for n in _loads([statement])}
+    if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return loaded
+    own = {a.arg for a in ast.walk(statement.args) if isinstance(a, ast.arg)}
+    own |= {
+        n.id for b in statement.body for n in ast.walk(b) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    outside = {n.id for n in _loads([*statement.decorator_list, *statement.args.defaults, *_annotations(statement)])}
+    return (loaded - own) | outside
+
+
+def _annotations(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
+    found = [a.annotation for a in ast.walk(function.args) if isinstance(a, ast.arg)]
+    return [a for a in (*found, *function.args.kw_defaults, function.returns) if a is not None]
 
 
 def _is_needed(statement: ast.stmt, names: set[str]) -> bool:

@@ -36,11 +36,12 @@ def performance(store: DocumentStore, id: str) -> Record:
     kept = store.artifact(id)
     out: Record = {"available": kept is not None, "reason": "", "target": document.target}
     found: Record = {}
+    bound, why = None, "no launch is known"
     if kept is None:
         out["reason"] = failed_artifact(document)
     else:
         try:
-            inspected = kept.backend.inspect(kept.stages, kept.metadata, None)
+            inspected, bound, why = _inspected(store, document, kept)
             found = inspected.as_json()
             found["conflicts"] = getattr(inspected, "conflicts", 0)
             found["occupancy"] = _occupancy(found)
@@ -55,7 +56,7 @@ def performance(store: DocumentStore, id: str) -> Record:
     out["mix"] = _counts(found.get("mix", found.get("units")))
     out["findings"] = [_finding(f, document, store) for f in found.get("findings", ())]
     out["remarks"] = [_remark(r, document, store) for r in found.get("remarks", ())]
-    out["roofline"], out["roofline_reason"] = _roofline(store, document, kept)
+    out["roofline"], out["roofline_reason"] = None if bound is None else _roofline(bound), why
     out["order"] = _order(store, document)
     return out
 
@@ -197,21 +198,26 @@ def _remark(found: Mapping[str, Json], document: Document, store: DocumentStore)
     return {**found, "message": message, "hint": found["advice"], "lines": lines, "place": None, "source": ""}
 
 
-def _roofline(store: DocumentStore, document: Document, kept: Artifact | None) -> tuple[Record | None, str]:
-    """The roofline bound of the first launch, and why there is none."""
-    if kept is None or document.launch is None:
-        return None, "no launch is known"
-    _, given = kept_arguments(store.folder, store.entry(document.id).key)
-    if given is None:
-        return None, "the arguments of the launch were not kept"
+def _inspected(store: DocumentStore, document: Document, kept: Artifact) -> tuple[Json, Roofline | None, str]:
+    """The inspection, with the roofline bound of the first launch, or why there is none."""
+    given = None
+    if document.launch is not None:
+        _, given = kept_arguments(store.folder, store.entry(document.id).key)
+    if document.launch is None or given is None:
+        why = "no launch is known" if document.launch is None else "the arguments of the launch were not kept"
+        return kept.backend.inspect(kept.stages, kept.metadata, None), None, why
+    bases = {n: v.base if isinstance(v, TensorDescriptor) else v for n, v in given.items()}
     try:
-        bases = {n: v.base if isinstance(v, TensorDescriptor) else v for n, v in given.items()}
         launch = Launch(tuple(document.launch.grid), bases, _machine_rates(kept))
-        bound = kept.backend.inspect(kept.stages, kept.metadata, launch).roofline
+        found = kept.backend.inspect(kept.stages, kept.metadata, launch)
     except (BackendError, TritiumError, KeyError, TypeError, ValueError) as error:
-        return None, str(error).split("\n")[0]
-    if bound is None:
-        return None, "no rates of the machine are known"
+        why = str(error).split("\n")[0]
+        return kept.backend.inspect(kept.stages, kept.metadata, None), None, why
+    return found, found.roofline, "" if found.roofline is not None else "no rates of the target are known"
+
+
+def _roofline(bound: Roofline) -> Record:
+    """The roofline bound, with the rates that it was computed with."""
     work = bound.workload
     flops = sum([*work.dots.values(), *work.flops.values()])
     return {
@@ -222,7 +228,7 @@ def _roofline(store: DocumentStore, document: Document, kept: Artifact | None) -
         "intensity": flops / work.bytes if work.bytes else None,
         "rates": _rates(bound),
         "assumptions": list(bound.assumptions),
-    }, ""
+    }
 
 
 @lru_cache(maxsize=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-from ..compiler import CompileTimes
+from ..compiler import CompiledKernel, CompileTimes
 from ..runtime.autotuner import Autotuner
 from ..runtime.grid import normalize_grid
 from ..runtime.hooks import HookMetadata
@@ -51,10 +51,20 @@ class _Watcher:
             return
         values = dict(zip(kernel.src.signature, metadata.args))
         grid = normalize_grid(metadata.grid, lambda: values, kernel.name)
-        artifacts.keep_kernel(self.folder, kernel)
+        artifacts.keep_kernel(self.folder, _with_lines(kernel), kernel.hash)
         request = keep_arguments(self.folder, kernel, values)
         about = describe_arguments(values)
         self.channel.send(type="launched", key=kernel.hash, count=1, grid=list(grid), arguments=about, request=request)
+
+
+def _with_lines(kernel: CompiledKernel) -> CompiledKernel:
+    """The same kernel with line information in its machine code, which a target may omit to save time."""
+    wanted = kernel.backend.located_options()
+    if all(kernel.values.get(name) == value for name, value in wanted.items()):
+        return kernel
+    with settings.compilation.scope():
+        settings.compilation.trace = settings.compilation.listener = None
+        return kernel.compiled_with(**wanted)
 
 
 def _report_tuning(channel: Channel) -> None:

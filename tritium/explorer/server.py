@@ -112,7 +112,7 @@ def _refused(request: Request, token: str) -> Response | None:
     if not secrets.compare_digest(given.encode(), token.encode()):
         return _error(RequestError("refused", "the address has no valid token: open the one that tritium printed"))
     host = request.headers.get("host", "")
-    if host.rpartition(":")[0] not in (HOST, "localhost"):
+    if host.partition(":")[0] not in (HOST, "localhost"):
         return _error(RequestError("refused", f"the host {host!r} is not this server"))
     origin = request.headers.get("origin")
     same = origin == f"http://{host}"

@@ -358,7 +358,7 @@ class Session:
     # -- the worker ---------------------------------------------------------------------------------------------------
 
     def _start_worker(self, on_message: Json, on_end: Json) -> Child:
-        return Child("worker", [self.folder], on_message, self._on_worker_output, on_end)
+        return Child("worker", [self.folder], on_message, self._on_worker_output, on_end, takes_requests=True)
 
     def _on_worker_output(self, text: str) -> None:
         self._on_output(text)

@@ -25,6 +25,7 @@ from .texts import machine_text, mlir_text, python_text, sass_text
 __all__ = ["DocumentStore", "Entry"]
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MAX_ARTIFACTS = 16
 MAX_TEXTS = 48
 """Texts with operations in the cache."""
 
@@ -67,6 +68,7 @@ class DocumentStore:
         self._source_ids: dict[tuple[str, str], str] = {}
         self._made: dict[str, Mapping[str, Json]] = {}  # records of texts that no trace has
         self._texts: OrderedDict[str, Text] = OrderedDict()
+        self._artifacts: OrderedDict[str, tuple[int, artifacts.Artifact | None]] = OrderedDict()
 
     # -- traces -------------------------------------------------------------------------------------------------------
 
@@ -166,7 +168,16 @@ class DocumentStore:
 
     def artifact(self, id: str) -> artifacts.Artifact | None:
         """The compiled kernel of a document, if it was kept."""
-        return artifacts.load(self.folder, self.entry(id).key)
+        key = self.entry(id).key
+        changed = artifacts.changed_at(self.folder, key)
+        known = self._artifacts.get(key)
+        if known is None or known[0] != changed:
+            known = changed, artifacts.load(self.folder, key)
+            with self.lock:
+                self._artifacts[key] = known
+                while len(self._artifacts) > MAX_ARTIFACTS:
+                    self._artifacts.popitem(last=False)
+        return known[1]
 
     def _sources(self, entry: Entry) -> list[Source]:
         if not entry.sources:

@@ -78,7 +78,7 @@ class Worker:
                 text = file.read()
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"cannot read {path}: {error}") from None
-        fn = kernel_in(path, text, asked.get("kernel") or "")
+        fn = kernel_in(path, text, asked.get("kernel") or "", asked.get("folder") or "")
         request = Request(path, "", asked.get("signature") or "", asked.get("constants") or "")
         return specialized(fn, entries_of(request, fn))
 
