@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -181,6 +184,29 @@ def test_killed_worker_fails_its_job_and_is_started_again(added: Session, client
     again = client.post("api/compile", json={"base": "d1"}, headers=ORIGIN).json()["job"]
     assert added.wait(60)
     assert added.jobs.jobs[again].state == "done", added.jobs.jobs[again].message
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupted_server_ends_quietly_with_its_children(script: Path, number: int) -> None:
+    command = [sys.executable, "-m", "tritium", "explore", str(script), "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        where = process.stdout.readline().split()[-1]
+        assert where.startswith("http://127.0.0.1:")
+        stream = urllib.request.urlopen(where + "api/events?since=0", timeout=20)
+        line = stream.readline()
+        while b'"document"' not in line:
+            line = stream.readline()
+        tasks = Path(f"/proc/{process.pid}/task").iterdir()
+        children = [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
+        assert children
+        process.send_signal(number)
+        assert process.wait(20) == 0
+        assert process.stdout.read() == ""
+        assert b'"closing"' in stream.read()
+    for pid in children:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
 
 
 def test_two_clients_see_the_same_documents(added: Session, client: TestClient) -> None:

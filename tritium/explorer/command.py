@@ -119,10 +119,11 @@ def _serve(session: Session, request: ExploreRequest) -> int:
         if request.browser:
             webbrowser.open(where)
 
-    def end(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+    def hang_up(number: int, frame: FrameType | None) -> None:
+        signal.raise_signal(signal.SIGTERM)
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, end)  # uvicorn raises them again after it has ended
+    # uvicorn ends by SIGTERM and raises it again; the session is closed by then
+    signal.signal(signal.SIGTERM, lambda number, frame: None)
+    signal.signal(signal.SIGHUP, hang_up)
     serve(session, token, listening, ready)
     return 0
