@@ -128,9 +128,13 @@ export async function refresh(path: string): Promise<void> {
   else resource(path);
 }
 
-/** Forget answers about a document, which was changed. */
-export function forget(prefix: string): void {
-  for (const path of [...kept.keys()]) if (path.startsWith(prefix)) kept.delete(path);
+/** Read again, or forget, the answers whose paths begin like this: what they are about has changed. */
+export function renew(prefix: string, shown: boolean): void {
+  for (const [path, found] of [...kept]) {
+    if (!path.startsWith(prefix)) continue;
+    if (shown) void read(path, found);
+    else kept.delete(path);
+  }
 }
 
 /** Wait for an answer; an error is thrown. */

@@ -1,7 +1,7 @@
 // What the page shows: the document, the view, the selected pass, place and value.
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { Document, Job, Pass, Place, Provenance, Session, Stage, Text } from "./contract.ts";
-import { AnswerError, forget, type Loaded, refresh, resource, serverLost, source } from "./data.ts";
+import { AnswerError, type Loaded, refresh, renew, resource, serverLost, source } from "./data.ts";
 
 export type View = "stages" | "values" | "layouts" | "performance" | "time" | "tuning" | "compare";
 export const VIEWS: [View, string][] = [
@@ -242,9 +242,8 @@ function onEvent(event: Event): void {
       break;
     }
     case "document":
-      forget(`api/performance/${event.id}`);
-      forget(`api/layouts/${event.id}`);
-      forget(`api/compare/`);
+      for (const kind of ["performance", "layouts"]) renew(`api/${kind}/${event.id}`, event.id === documentId.peek());
+      renew("api/compare/", view.peek() === "compare");
       void refresh("api/session");
       void refresh(`api/document/${event.id}`);
       void refresh(`api/provenance/${event.id}`);

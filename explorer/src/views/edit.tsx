@@ -61,7 +61,11 @@ export async function compileDraft(): Promise<void> {
     target: target.peek() || found.target,
     options: Object.keys(options).length ? options : null,
     signature: null,
-    constants: Object.keys(constants).length ? constants : null,
+    constants: Object.keys(constants).length
+      ? Object.entries(constants)
+          .map(([name, value]) => `${name}=${value}`)
+          .join(",")
+      : null,
     kernel: null,
   });
 }

@@ -324,6 +324,38 @@ function findingHint(text: Text, line: number): HTMLElement | null {
   return box;
 }
 
+const MAX_ALIKE = 3;
+
+/** The instructions of PTX that a message names. */
+function instructionsOf(message: string): string[] {
+  return [...message.matchAll(/PTX line \d+: (.+)/g)].map((found) => found[1]?.replace(/;?\s*$/, "") ?? "");
+}
+
+function linesWith(text: Text, wanted: (line: string) => boolean): number[] {
+  return text.text.split("\n").flatMap((line, index) => (wanted(line.trim()) ? [index + 1] : []));
+}
+
+/** Lines of the operation in which the first difference of a check is, in the texts of its pass and of its rewrites. */
+function findingLinesOf(text: Text): number[] {
+  const check = checkId.value ? ready(resource<Check>(`api/check/${checkId.value}`).value) : null;
+  const finding = check?.document === documentId.value ? check.finding : null;
+  if (!finding || finding.stage !== pick.value.stage || finding.pass !== pick.value.pass) return [];
+  const { texts, operation, rewrite } = finding;
+  const instructions = instructionsOf(finding.message);
+  if (text.language === "ptx") return linesWith(text, (line) => instructions.some((one) => line.startsWith(one)));
+  if (finding.line_after && texts?.after === text.id) return [finding.line_after];
+  if (finding.line_before && texts?.before === text.id) return [finding.line_before];
+  const said = [operation?.after, rewrite?.operation, operation?.before].filter((one): one is string => Boolean(one));
+  for (const one of said) {
+    const same = linesWith(text, (line) => line === one);
+    if (same.length) return same;
+  }
+  const [, result, name] = /^(?:(%[\w.$-]+)[^=]*= )?"?([\w.]+)/.exec(said[0] ?? "") ?? [];
+  const alike = text.ops.filter((op) => op.name === name);
+  const named = alike.filter((op) => op.results.some((index) => text.values[index]?.name === result));
+  return (named.length ? named : alike).slice(0, MAX_ALIKE).map((op) => op.line);
+}
+
 /** Lines whose values are NaN, infinite or out of bounds in the program that was evaluated, and that of a difference. */
 function wrongLines(text: Text): number[] {
   const lines: number[] = [];
@@ -332,10 +364,7 @@ function wrongLines(text: Text): number[] {
     for (const one of run.values) if (one.nan + one.inf + one.out_of_bounds) lines.push(one.line);
     for (const one of run.errors) if (one.line) lines.push(one.line);
   }
-  const check = checkId.value ? ready(resource<Check>(`api/check/${checkId.value}`).value) : null;
-  const finding = check?.finding;
-  if (finding?.line_after && finding.texts?.after === text.id) lines.push(finding.line_after);
-  if (finding?.line_before && finding.texts?.before === text.id) lines.push(finding.line_before);
+  lines.push(...findingLinesOf(text));
   return lines;
 }
 
@@ -368,7 +397,7 @@ function IrText(props: { before: string | null; after: string; rewrites: Rewrite
       {(text) => {
         const asked = reveal.value?.text === text.id ? reveal.value : null;
         const marks = irMarks(text, props.rewrites);
-        const first = marks["l-here"]?.[0];
+        const first = marks["l-here"]?.[0] ?? (marks["l-bad-value"]?.[0] || undefined);
         const target = asked ?? (first ? { line: first, serial: first + (place.value?.line ?? 0) * 1000 } : null);
         const shared = {
           text: text.text,

@@ -1,21 +1,27 @@
-"""A Chromium that Playwright drives, and pages opened from an exported file. Without them the tests are skipped."""
+"""A Chromium that Playwright drives, on exported files and on running explorers. Without one the tests are skipped."""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import json
+import os
 import re
 import shutil
-from collections.abc import Iterator
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-STATIC = Path(__file__).parents[3] / "tritium" / "explorer" / "static"
+ROOT = Path(__file__).parents[3]
+STATIC = ROOT / "tritium" / "explorer" / "static"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+MILLISECONDS = 9_000  # that an element may take to appear: a compile on a busy machine
 
 
 @pytest.fixture(scope="session")
@@ -29,12 +35,26 @@ def browser() -> Iterator[Any]:
         found.close()
 
 
+def new_page(browser: Any, errors: list[str], width: int = 1280, theme: str = "light") -> Any:
+    """A page that notes errors of its scripts."""
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=theme)
+    page.set_default_timeout(MILLISECONDS)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    # A request that the server refuses is shown on the page, and is no error of it.
+    page.on(
+        "console",
+        lambda line: errors.append(line.text) if line.type == "error" and "Failed to load" not in line.text else None,
+    )
+    return page
+
+
 @pytest.fixture
 def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
-    pages = []
+    """Open a page with the given answers embedded, as an exported file."""
+    pages, errors = [], list[str]()
 
-    def open_page(got: dict[str, Any], width: int = 1280) -> Any:
-        packed = base64.b64encode(gzip.compress(json.dumps({"version": 1, "answers": got}).encode())).decode()
+    def open_page(got: dict[str, Any], width: int = 1280, theme: str = "light") -> Any:
+        packed = base64.b64encode(gzip.compress(json.dumps({"version": 1, "answers": got}).encode(), 1)).decode()
         html = (STATIC / "index.html").read_text()
         script = (STATIC / "explorer.js").read_text().replace("</script", "<\\/script")
         inline = f'<script id="tritium-export" type="application/octet-stream">{packed}</script><script type="module">{script}</script>'
@@ -43,17 +63,70 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
             r"<link rel=\"stylesheet\"[^>]*>", lambda _: f"<style>{(STATIC / 'explorer.css').read_text()}</style>", html
         )
         (tmp_path / "page.html").write_text(html)
-        page = browser.new_page(viewport={"width": width, "height": 800})
-        page.set_default_timeout(5000)
-        errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+        page = new_page(browser, errors, width, theme)
         page.goto(f"file://{tmp_path}/page.html")
         page.wait_for_selector("main")
-        pages.append((page, errors))
+        pages.append(page)
         return page
 
     yield open_page
-    for page, errors in pages:
+    for page in pages:
         page.close()
-        assert errors == []
+    assert errors == []
+
+
+class Explorer:
+    """A running `tritium explore`: its process and its address."""
+
+    def __init__(self, arguments: list[str], env: dict[str, str]) -> None:
+        command = [sys.executable, "-m", "tritium", "explore", *arguments, "--no-browser"]
+        self.process = subprocess.Popen(
+            command, env=env, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        assert self.process.stdout is not None
+        self.said = self.process.stdout.readline()
+        found = re.search(r"http://\S+", self.said)
+        assert found, self.said + self.process.stdout.read()
+        self.address = found[0]
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+
+    def end(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of an explorer: this checkout, and what a test adds."""
+    paths = [str(ROOT), more.pop("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **more}
+
+
+@pytest.fixture
+def explore(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Explore a script, given by its text or path, and open the page."""
+    pytest.importorskip("uvicorn", reason="the extra 'explorer' is not installed")
+    running, pages, errors = list[Explorer](), list[Any](), list[str]()
+
+    def start(script: str | Path, *arguments: str, width: int = 1280, **env: str) -> Any:
+        path = script if isinstance(script, Path) else tmp_path / "script.py"
+        if isinstance(script, str):
+            path.write_text(script)
+        found = Explorer([str(path), *arguments], environment(**env))
+        running.append(found)
+        page = new_page(browser, errors, width)
+        page.explorer = found
+        pages.append(page)
+        page.goto(found.address)
+        page.wait_for_selector("main")
+        return page
+
+    yield start
+    for page in pages:
+        page.close()
+    for found in running:
+        found.end()
+    assert errors == []
