@@ -328,11 +328,13 @@ const MAX_ALIKE = 3;
 
 /** The instructions of PTX that a message names. */
 function instructionsOf(message: string): string[] {
-  return [...message.matchAll(/PTX line \d+: (.+)/g)].map((found) => found[1]?.replace(/;?\s*$/, "") ?? "");
+  return [...message.matchAll(/PTX line \d+: (.+)/g)].map((found) =>
+    (found[1] ?? "").replace(/\s+/g, " ").replace(/;? ?$/, ""),
+  );
 }
 
 function linesWith(text: Text, wanted: (line: string) => boolean): number[] {
-  return text.text.split("\n").flatMap((line, index) => (wanted(line.trim()) ? [index + 1] : []));
+  return text.text.split("\n").flatMap((line, index) => (wanted(line.trim().replace(/\s+/g, " ")) ? [index + 1] : []));
 }
 
 /** Lines of the operation in which the first difference of a check is, in the texts of its pass and of its rewrites. */
