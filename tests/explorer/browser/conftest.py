@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 STATIC = ROOT / "tritium" / "explorer" / "static"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-MILLISECONDS = 9_000  # that an element may take to appear: a compile on a busy machine
+MILLISECONDS = 30_000  # that an element may take to appear: a compile on a busy machine
 
 
 @pytest.fixture(scope="session")

@@ -62,7 +62,6 @@ def few_registers(x, o, B: tl.constexpr):
 @triton.jit
 def many_rows(x, o, B: tl.constexpr):
     at = tl.arange(0, B)
-    total = 0.0
     v = tl.load(x + tl.arange(0, 16)[:, None] * B + at[None, :])
     tl.store(o + tl.arange(0, 16)[:, None] * B + at[None, :], v - tl.sum(v, 0)[None, :])
 
