@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -342,3 +345,29 @@ def test_script_has_no_standard_input(tmp_path: Path, opened: Start) -> None:
     session = opened(Input("script", str(path)))
     assert session.wait(30)
     assert session.run.message.startswith("EOFError")
+
+
+@pytest.mark.parametrize("stage", ["source", "ttir", "llir"])
+def test_document_of_a_trace_is_compiled_again(added: Session, opened: Start, stage: str) -> None:
+    (trace,) = Path(added.folder).glob("*/script.jsonl")
+    session = opened(Input("trace", str(trace)))
+    assert not answer(session, "api/performance/d1")["available"]
+    job = done(session, "compile", **{"base": "d1", "from": stage})
+    assert job.state == "done", job.message
+    assert answer(session, f"api/performance/{job.document}")["available"]
+
+
+def test_passes_of_opt_are_a_document(tmp_path: Path, opened: Start) -> None:
+    text, trace = tmp_path / "k.ttir", tmp_path / "trace.jsonl"
+    body = '%0 = arith.addi %a, %a : i32\n    %1 = arith.addi %a, %a : i32\n    tt.print "x" {hex = false, isSigned = array<i32: 1, 1>} : %0, %1 : i32, i32\n    tt.return'
+    text.write_text(f"module {{\n  tt.func public @k(%a: i32) {{\n    {body}\n  }}\n}}\n")
+    environment = {**os.environ, "TRITIUM_TRACE": str(trace)}
+    subprocess.run([sys.executable, "-m", "tritium", "opt", str(text), "--cse"], env=environment, check=True)
+    session = opened(Input("trace", str(trace)))
+    (stage,) = answer(session, "api/document/d1")["stages"]
+    assert [(p["name"], p["changed"]) for p in stage["passes"]] == [("cse", True)]
+    job = done(session, "values", document="d1", arguments={"a": 3}, grid=[1, 1, 1])
+    assert job.state == "done", job.message
+    assert [v["max"] for v in answer(session, f"api/values/{job.result}")["values"]] == [6]
+    with pytest.raises(RequestError, match="names no architecture"):
+        act(session, "compile", {"base": "d1", "from": "ttir"})

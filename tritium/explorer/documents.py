@@ -21,7 +21,7 @@ __all__ = ["EDITABLE_STAGES", "document", "failed_artifact", "place_of", "source
 EDITABLE_STAGES = ("ttir", "ttgir", "ttcir", "llir", "ptx")
 """Stages with text from which a kernel can be compiled again, if it was edited."""
 
-_LANGUAGES = {"source": "mlir", "ttir": "mlir", "ttgir": "mlir", "ttcir": "mlir"}
+_OTHER_LANGUAGES = ("llir", "ptx", "amdgcn", "asm")
 _MACHINE_CODE = ("cubin", "hsaco", "obj")
 _LISTINGS = {"cuda": "sass", "cpu": "asm"}
 
@@ -120,10 +120,9 @@ def _stage(name: str, found: CompileRecords) -> Stage:
         rows.append(_pass(p, before, error))
         before = p.get("operations", before)
     first = passes[0]["before"] if passes else None
-    language = "text" if name in _MACHINE_CODE else _LANGUAGES.get(name, name)
     return Stage(
         name,
-        name if name in _MACHINE_CODE else language,
+        name if name in (*_MACHINE_CODE, *_OTHER_LANGUAGES) else "mlir",
         record["at"] if record else passes[0]["at"] if passes else None,
         record["us"] if record else None,
         record.get("before", first) if record else first,

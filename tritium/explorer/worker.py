@@ -84,15 +84,23 @@ class Worker:
 
     def values(self, asked: Record) -> Answer:
         """Evaluate one program of a text."""
+        os.makedirs(asked["folder"], exist_ok=True)
         _, kept = kept_arguments(self.folder, asked.get("key") or "-")
         given, inputs = kept, "the arguments of the first launch"
         if given is None:
-            given, inputs = made_arguments(asked["types"], asked.get("arguments") or {}), "random, seed 0"
+            types = asked["types"] or self._types_in(asked["folder"], asked["record"]["text"])
+            given, inputs = made_arguments(types, asked.get("arguments") or {}), "random, seed 0"
         elif asked.get("arguments"):
             given = {**given, **{n: v for n, v in asked["arguments"].items() if n in given}}
             inputs += f", with {', '.join(f'{n} = {v}' for n, v in asked['arguments'].items())}"
-        os.makedirs(asked["folder"], exist_ok=True)
         return evaluate_program(asked["folder"], asked["record"], asked["program"], asked["grid"], given, inputs)
+
+    def _types_in(self, folder: str, text: str) -> dict[str, str]:
+        """The types of the arguments of a program of tiles, for passes that were traced outside of a compile."""
+        path = os.path.join(folder, "text.ttir")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return {name: str(ty) for name, ty in IRSource(path).signature.items()}
 
     def check(self, asked: Record) -> Answer:
         """Run a launch in every form of the kernel, and compare. A script that launched it is run again for it."""
