@@ -56,6 +56,15 @@ def test_a_block_is_copied_and_what_is_outside_is_not(row, column, on_host):
     want[row : row + 32, column : column + 64] = x[row : row + 32, column : column + 64]
     assert np.array_equal(y, want, equal_nan=True)
     assert "cp.async.bulk.tensor" in kernel.asm["ptx"]
+    assert "tensormap.replace" not in kernel.asm["ptx"]  # descriptors of arguments are encoded by the launcher
+
+
+def test_descriptors_are_made_in_the_kernel_without_host_maps():
+    x = np.random.randn(64, 128).astype(np.float16)
+    y = np.zeros_like(x)
+    kernel = copy_block_of_pointers[(1,)](x, y, 0, 64, 64, 128, LAYOUT, host_maps=False)
+    assert np.array_equal(y[:32, 64:], x[:32, 64:])
+    assert "tensormap.replace" in kernel.asm["ptx"]
 
 
 @gluon.jit

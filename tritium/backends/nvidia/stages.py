@@ -120,7 +120,10 @@ def gluon_to_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions) 
     if options.without:
         module.attributes[WITHOUT] = StringAttr(options.without)
     metadata["num_warps"] = options.num_warps
-    passes = _gluon.PIPELINE_WITH_TMA if options.target.has_descriptors else _gluon.PIPELINE
+    if not options.target.has_descriptors:
+        passes = _gluon.PIPELINE
+    else:
+        passes = _gluon.PIPELINE_WITH_HOST_MAPS if options.host_maps else _gluon.PIPELINE_WITH_TMA
     run_pipeline(module, passes, stage="ttgir", verifier=verify)
     metadata["cluster_dims"] = (options.num_ctas, 1, 1)
     return module

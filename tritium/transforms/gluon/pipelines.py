@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...ir import IfLike
 from ...ir.passes import has_any, has_interface, rows_from
 
-__all__ = ["PIPELINE", "PIPELINE_WITH_TMA", "TO_TILES"]
+__all__ = ["PIPELINE", "PIPELINE_WITH_HOST_MAPS", "PIPELINE_WITH_TMA", "TO_TILES"]
 
 _gluon = rows_from(__package__)
 _general = rows_from(__package__.rpartition(".")[0])
@@ -25,6 +25,11 @@ _CHOICE = [
 _ACCESSES = [f"tt.descriptor_{name}" for name in ("load", "store", "gather", "scatter", "reduce")]
 _DESCRIPTORS = [
     _tma("tma-lowering", "Lower descriptors made on the device", when=has_any("tt.make_tensor_descriptor", *_ACCESSES))
+]
+_HOST_MAPS = [
+    _general(
+        "host-tensor-maps", "Descriptors that are functions of the arguments", when=has_any("tt.make_tensor_descriptor")
+    )
 ]
 _CLEANUP = [
     _general("canonicalize", "Simplify", _KEEP_LAYOUTS),
@@ -49,3 +54,6 @@ PIPELINE = [*_CHOICE, *_CLEANUP]
 
 PIPELINE_WITH_TMA = [*_CHOICE, *_DESCRIPTORS, *_CLEANUP, *_CLUSTERS]
 """The passes since Hopper."""
+
+PIPELINE_WITH_HOST_MAPS = [*_CHOICE, *_HOST_MAPS, *_DESCRIPTORS, *_CLEANUP, *_CLUSTERS]
+"""The same for a launcher that encodes the maps of descriptors."""
