@@ -1,6 +1,7 @@
 """`tritium gluon`: kernels printed in Gluon give the same bits and code as those of the Triton language."""
 
 import importlib.util
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,17 @@ from typer.testing import CliRunner
 import tritium
 import tritium.language as tl
 from tests.example_kernels import load
-from tritium.ir import parse_module
+from tritium.dialects.tt_types import TensorDescType
+from tritium.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
+from tritium.frontend.gluon.layouts import layout_of
+from tritium.ir import functions_of, parse_module
+from tritium.language.extra import libdevice
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 from tritium.tools.cli import app
 from tritium.tools.gluon.operations import EXPRESSIONS, STATEMENTS
 from tritium.tools.gluon.printer import print_kernel
+from tritium.tools.tensor_descriptor import TensorDescriptor
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 random = np.random.default_rng(5)
@@ -27,6 +33,13 @@ random = np.random.default_rng(5)
 def capability(request: pytest.FixtureRequest) -> Iterator[int]:
     driver.set_active(EmulatedCUDADriver(request.param))
     yield request.param
+    driver.reset_active()
+
+
+@pytest.fixture
+def hopper() -> Iterator[None]:
+    driver.set_active(EmulatedCUDADriver(90))
+    yield
     driver.reset_active()
 
 
@@ -43,13 +56,36 @@ def translated(kernel: Any, folder: Path) -> Any:
 
 def check(fn: Any, grid: tuple[int, ...], folder: Path, output: str, **arguments: Any) -> tuple[Any, Any]:
     """Both compiled kernels, after a launch of each; AssertionError unless the outputs have the same bits."""
-    kernel = fn[grid](**arguments)
-    want, arguments[output] = arguments[output], np.full_like(arguments[output], 77)
+    kernel = fn[grid](**arguments, host_maps=False)
+    array = arguments[output]
+    array = array.base if isinstance(array, TensorDescriptor) else array
+    want = array.copy()
+    array[:] = 77
     gluon = translated(kernel, folder)
-    found = gluon[grid](*(arguments[n] for n in gluon.arg_names), num_warps=kernel.metadata.num_warps)
-    assert np.array_equal(arguments[output].view(np.uint8), want.view(np.uint8))
+    values = given(kernel, [arguments[n] for n in gluon.arg_names])
+    found = gluon[grid](*values, **launch_options(folder / "translated.py"), host_maps=False)
+    assert np.array_equal(array.view(np.uint8), want.view(np.uint8))
     assert found.metadata.shared == kernel.metadata.shared
     return kernel, found
+
+
+def launch_options(path: Path) -> dict[str, int]:
+    """What the comment of a printed kernel says."""
+    comment = re.search(r"# launch with (.*)", path.read_text())
+    assert comment is not None
+    return {name: int(value) for name, _, value in (option.partition("=") for option in comment[1].split(", "))}
+
+
+def given(kernel: Any, values: list[Any]) -> list[Any]:
+    """The arguments, with descriptors in the layouts of the kernel's."""
+    parameters = functions_of(parse_module(kernel.asm["ttgir"]))[0].regions[0].blocks[0].args
+    blocks = iter([a.type.block for a in parameters if isinstance(a.type, TensorDescType)])
+    for i, value in enumerate(values):
+        if isinstance(value, TensorDescriptor):
+            block = next(blocks)
+            shape = list(block.shape)
+            values[i] = GluonDescriptor.from_tensor(value.base, shape, layout_of(block.encoding, shape))
+    return values
 
 
 def test_softmax_has_the_same_bits(capability, tmp_path):
@@ -101,10 +137,75 @@ def test_scans_branches_and_unsigned_integers_have_the_same_bits(capability, tmp
     check(mixed, (1,), tmp_path, "y", x=x, y=np.empty_like(x), n=200, N=256)
 
 
+@tritium.jit
+def matmul_described(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, WS: tl.constexpr):
+    acc = tl.zeros([BM, BN], tl.float32)
+    for k in tl.range(0, K, BK, warp_specialize=WS):
+        acc = tl.dot(a.load([tl.program_id(0) * BM, k]), b.load([tl.program_id(1) * BN, k]).T, acc)
+    c.store([tl.program_id(0) * BM, tl.program_id(1) * BN], acc.to(tl.float16))
+
+
+@pytest.mark.parametrize("specialized", [False, True])
+def test_tma_and_warp_specialization_have_the_same_bits(hopper, tmp_path, specialized):
+    a, b = (random.standard_normal((64, 256)).astype(np.float16) for _ in range(2))
+    c = np.empty((64, 64), np.float16)
+    descriptors = {n: TensorDescriptor.from_tensor(x, [64, 64]) for n, x in (("a", a), ("b", b), ("c", c))}
+    kernel, found = check(
+        matmul_described, (1, 1), tmp_path, "c", **descriptors, K=256, BM=64, BN=64, BK=64, WS=specialized
+    )  # fmt: skip
+    text = (tmp_path / "translated.py").read_text()
+    assert "tma.async_load(a, [" in text
+    assert ("gl.warp_specialize([" in text) == specialized
+    assert found.metadata.num_warps == kernel.metadata.num_warps
+
+
+@tritium.jit
+def described_in_the_kernel(x, y, rows, columns, M: tl.constexpr, N: tl.constexpr):
+    source = tl.make_tensor_descriptor(x, [rows, columns], [columns, 1], [M, N])
+    target = tl.make_tensor_descriptor(y, [rows, columns], [columns, 1], [M, N])
+    target.store([0, 0], source.load([8, 0]) * 2)
+
+
+def test_descriptors_made_in_the_kernel_have_the_same_bits(capability, tmp_path):
+    x = random.standard_normal((40, 64)).astype(np.float32)
+    check(
+        described_in_the_kernel, (1,), tmp_path, "y", x=x, y=np.full_like(x, 77), rows=40, columns=64, M=32, N=32
+    )  # fmt: skip
+    assert ("tma.make_tensor_descriptor(" in (tmp_path / "translated.py").read_text()) == (capability == 90)
+
+
+@tritium.jit
+def looped(x, y, lock, n, N: tl.constexpr):
+    at = tl.arange(0, N)
+    while tl.atomic_cas(lock, 0, 1) == 1:
+        pass
+    i = 0
+    v = tl.load(x + at)
+    while i * i < n:
+        v = libdevice.asin(libdevice.sin(v)) + (tl.umulhi(at, 0x7FFFFFFF) + i).to(tl.float32)
+        i += 1
+    tl.store(y + at, v)
+    tl.atomic_xchg(lock, 0)
+
+
+def test_while_loops_atomics_and_library_functions_have_the_same_bits(capability, tmp_path):
+    x = random.standard_normal(256).astype(np.float32)
+    check(looped, (1,), tmp_path, "y", x=x, y=np.empty_like(x), lock=np.zeros(1, np.int32), n=20, N=256)
+    assert "libdevice.asin(" in (tmp_path / "translated.py").read_text()
+
+
 def run(*arguments: str) -> Any:
     return CliRunner().invoke(app, ["gluon", *arguments])
 
 
+INLINE_ASM = """import tritium
+import tritium.language as tl
+
+
+@tritium.jit
+def kernel(x, N: tl.constexpr):
+    tl.store(x + tl.arange(0, N), tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [tl.arange(0, N)], tl.int32, True, 1))
+"""
 ADD = f"{EXAMPLES / 'vector_add.py'}::add_kernel"
 
 
@@ -119,11 +220,13 @@ def test_the_command_prints_layouts_names_and_lines(tmp_path):
     assert written.read_text() == found.output
 
 
-def test_an_operation_that_cannot_be_written_is_named_at_its_line():
-    found = run(f"{EXAMPLES / 'library_functions.py'}::asin_kernel", "-s", "*fp64, *fp64, i32, 1024")
+def test_an_operation_that_cannot_be_written_is_named_at_its_line(tmp_path):
+    source = tmp_path / "asm.py"
+    source.write_text(INLINE_ASM)
+    found = run(f"{source}::kernel", "-s", "*i32, 32")
     assert found.exit_code == 1
-    assert "library_functions.py:17:" in found.stderr
-    assert "tt.extern_elementwise cannot be written in Gluon yet" in found.stderr
+    assert "asm.py:7:" in found.stderr
+    assert "tt.elementwise_inline_asm cannot be written in Gluon yet" in found.stderr
 
 
 def test_targets_without_layouts_are_refused():

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import TypeAlias
+from functools import lru_cache
 
-from ...dialects import arith, tt, ttg, ttng
-from ...dialects.ttg_layouts import Blocked, Layout, Slice
-from ...dialects.ttg_memory import AsyncTokenType
-from ...ir import CountedLoop, DenseElementsAttr, FloatAttr, IntegerAttr, Operation, TensorType, Value, i1, shape_of
-from .layouts import tensor_type
-from .printer import KernelPrinter, NoGluon, number_text
+from ...dialects import arith, tt, ttg
+from ...dialects.ttg_layouts import Layout, Slice
+from ...frontend.language.libdevice_symbols import PREDICATES, library_names, overloads
+from ...ir import (
+    DenseElementsAttr,
+    FloatAttr,
+    FloatType,
+    IntegerAttr,
+    IntegerType,
+    Operation,
+    TensorType,
+    Value,
+    constant_of,
+    i1,
+    shape_of,
+)
+from . import asynchronous, control
+from .layouts import tensor_type, type_text
+from .printer import Expressions, KernelPrinter, NoGluon, Statements, keywords, number_text, policy
 
 __all__ = ["EXPRESSIONS", "STATEMENTS"]
-
-Expression: TypeAlias = Callable[..., str]
-Statement: TypeAlias = Callable[..., None]
 
 _INFIX = {
     "arith.addi": "+", "arith.subi": "-", "arith.muli": "*", "arith.addf": "+", "arith.subf": "-", "arith.mulf": "*",
@@ -28,11 +39,10 @@ _CALLS = {
     "math.sin": "sin", "math.cos": "cos", "math.sqrt": "sqrt", "math.rsqrt": "rsqrt", "math.absf": "abs",
     "math.absi": "abs", "math.floor": "floor", "math.ceil": "ceil", "math.erf": "erf", "math.fma": "fma",
     "tt.precise_divf": "div_rn", "tt.precise_sqrt": "sqrt_rn", "tt.join": "join",
+    "tt.mulhiui": "umulhi",
 }  # fmt: skip
 _UNSIGNED = {"arith.shrui": ">>", "arith.divui": "//", "arith.remui": "%"}
 _CASTS = ("arith.extsi", "arith.sitofp", "arith.fptosi", "arith.extf", "arith.truncf", "tt.fp_to_fp", "tt.ptr_to_int")
-EXACT = 1 << 30
-"""This many imprecise accumulations or more: all, which is what Gluon's default asks for."""
 _SIGNED = {"slt": "<", "sle": "<=", "sgt": ">", "sge": ">=", "eq": "==", "ne": "!="}
 _ORDERED = {"olt": "<", "ole": "<=", "ogt": ">", "oge": ">=", "oeq": "==", "une": "!="}
 
@@ -47,11 +57,17 @@ def _call(p: KernelPrinter, op: Operation) -> str:
 
 
 def _select(p: KernelPrinter, op: arith.Select) -> str:
+    """`gl.where`; a branch where one condition chooses between tensors."""
     ty, condition = op.results[0].type, op.operands[0]
     if not isinstance(ty, TensorType) or isinstance(condition.type, TensorType):
         return _call(p, op)
-    everywhere = f"gl.full({list(ty.shape)}, {p.use(condition)}, gl.int1, {p.layouts.of(ty)})"
-    return f"gl.where({everywhere}, {p.use(op.operands[1])}, {p.use(op.operands[2])})"
+    p.texts[op.results[0]] = name = p.names.of(op.results[0], "chosen")
+    _, true, false = map(p.use, op.operands)
+    p.line(f"{name} = {false}")
+    p.line(f"if {p.use(condition)}:")
+    with p.indented():
+        p.line(f"{name} = {true}")
+    return name
 
 
 def _cast(p: KernelPrinter, op: Operation) -> str:
@@ -95,6 +111,9 @@ def _divided(p: KernelPrinter, op: arith.DivF) -> str:
 
 def _rounded_up(p: KernelPrinter, op: arith.CeilDivSI) -> str:
     a, b = map(p.use, op.operands)
+    divisor = constant_of(op.operands[1])
+    if isinstance(divisor, IntegerAttr) and divisor.value > 0 and not isinstance(op.results[0].type, TensorType):
+        return f"{a} // {b} + ({a} % {b} > 0).to({p.type_of(op.results[0])})"
     return f"{a} // {b} + (({a} % {b} != 0) & (({a} < 0) == ({b} < 0))).to({p.type_of(op.results[0])})"
 
 
@@ -121,6 +140,16 @@ def _constant(p: KernelPrinter, op: arith.Constant) -> str:
     return p.filled(ty, number_text(value))
 
 
+def _poison(p: KernelPrinter, op: Operation) -> str:
+    """A value that is not read: NaN propagates through arithmetic as poison does, so that the same code comes of it."""
+    ty = op.results[0].type
+    element = p.element(op.results[0])
+    if not isinstance(element, (IntegerType, FloatType)):
+        raise NoGluon(op, f"of {ty}")
+    value = 0 if isinstance(element, IntegerType) else math.nan
+    return p.filled(ty, number_text(value)) if isinstance(ty, TensorType) else p.scalar(value, ty)
+
+
 def _splat(p: KernelPrinter, op: tt.Splat) -> str:
     ty = tensor_type(op.result)
     if isinstance(ty.element, tt.PointerType):
@@ -128,21 +157,6 @@ def _splat(p: KernelPrinter, op: tt.Splat) -> str:
             return p.use(op.src)  # an offset in each element makes a tensor of it
         return f"{p.use(op.src)} + gl.zeros({list(ty.shape)}, gl.int32, {p.layouts.of(ty)})"
     return p.filled(ty, p.use(op.src))
-
-
-def _policy(op: tt.Load | tt.Store | ttg.AsyncCopyGlobalToLocal) -> str:
-    policy = op.cachePolicy
-    if policy is None:
-        return ""
-    if not isinstance(policy, tt.CachePolicy):
-        raise NoGluon(op, f"with the policy {policy}")
-    modifier, eviction = policy.cache_modifier.name, policy.eviction_policy.name
-    text = "" if modifier == "none" else f', cache_modifier=".{modifier}"'
-    return text + ("" if eviction == "evict_normal" else f', eviction_policy="{eviction}"')
-
-
-def _keywords(p: KernelPrinter, **values: Value | None) -> str:
-    return "".join(f", {name}={p.use(value)}" for name, value in values.items() if value is not None)
 
 
 def _in_layout(p: KernelPrinter, op: tt.Trans | tt.Reshape, text: str) -> str:
@@ -162,45 +176,17 @@ def _expanded(p: KernelPrinter, op: tt.ExpandDims) -> str:
 
 
 def _repeated(p: KernelPrinter, op: tt.Broadcast) -> str:
-    """From the result's layout, if the source is in one that is the same for its shape."""
+    """From the result's layout, if the source is in one that only repeats elements otherwise."""
     text, source, ty = p.use(op.src), tensor_type(op.src), tensor_type(op.result)
     if source.encoding is not ty.encoding:
         wanted = p.layouts.of(TensorType(source.shape, source.element, ty.encoding))
-        text = f"gl.convert_layout({text}, {wanted}, assert_trivial=True)"
+        text = f"gl.convert_layout({text}, {wanted})"
     return f"{text}.broadcast_to({list(ty.shape)})"
 
 
 def _load(p: KernelPrinter, op: tt.Load) -> str:
     volatile = ", volatile=True" if op.isVolatile else ""
-    return f"gl.load({p.use(op.ptr)}{_keywords(p, mask=op.mask, other=op.other)}{_policy(op)}{volatile})"
-
-
-def _dot(p: KernelPrinter, op: tt.Dot) -> str:
-    a, b, c = (p.use(v) for v in (op.a, op.b, op.c))
-    if isinstance(tensor_type(op.result).encoding, Blocked):
-        return f"gl.dot_fma({a}, {b}, {c})"
-    p.imports.add("from tritium.experimental.gluon.language.nvidia.ampere import mma_v2")
-    return f"mma_v2({a}, {b}, {c}{_precision(p, op)})"
-
-
-def _precision(p: KernelPrinter, op: tt.Dot) -> str:
-    return f', "{op.inputPrecision.name}"' if str(p.element(op.a)) == "f32" else ""
-
-
-def _wgmma(p: KernelPrinter, op: ttng.WarpGroupDot) -> str:
-    p.imports.add("from tritium.experimental.gluon.language.nvidia.hopper import warpgroup_mma")
-    text = f"warpgroup_mma({p.use(op.a)}, {p.use(op.b)}, {p.use(op.c)}{_keywords(p, use_acc=op.useC)}"
-    if str(p.element(op.a)) == "f32":
-        text += f', precision="{op.inputPrecision.name}"'
-    if 0 < op.maxNumImpreciseAcc < EXACT:
-        text += f", max_num_imprecise_acc={op.maxNumImpreciseAcc}"
-    return f"{text}{', is_async=True' * op.isAsync})"
-
-
-def _wgmma_wait(p: KernelPrinter, op: ttng.WarpGroupDotWait) -> None:
-    p.imports.add("from tritium.experimental.gluon.language.nvidia.hopper import warpgroup_mma_wait")
-    inputs = ", ".join(p.use(v) for v in op.inputs)
-    p.bind_all(op, f"warpgroup_mma_wait({op.pendings}, ({inputs},))")
+    return f"gl.load({p.use(op.ptr)}{keywords(p, mask=op.mask, other=op.other)}{policy(op)}{volatile})"
 
 
 def _index(p: KernelPrinter, op: ttg.MemDescIndex) -> str:
@@ -221,32 +207,8 @@ def _alloc(p: KernelPrinter, op: ttg.LocalAlloc) -> str:
     return f"gl.allocate_shared_memory({p.type_of(op.result)}, {shape}, {p.layouts.of(ty)}{value})"
 
 
-def _async_copy(p: KernelPrinter, op: ttg.AsyncCopyGlobalToLocal) -> None:
-    made = None if op.other is None else op.other.defining_op
-    if op.other is not None and not (isinstance(made, arith.Constant) and made.splat_value() == 0):
-        raise NoGluon(op, "with elements other than zero where the mask is false")
-    p.imports.add("from tritium.experimental.gluon.language.nvidia.ampere import async_copy")
-    volatile = ", volatile=True" if op.isVolatile else ""
-    arguments = f"{p.use(op.result)}, {p.use(op.src)}{_keywords(p, mask=op.mask)}{_policy(op)}{volatile}"
-    p.line(f"async_copy.async_load({arguments})")
-
-
-def _commit(p: KernelPrinter, op: Operation) -> None:
-    p.line("async_copy.commit_group()")
-
-
-def _wait(p: KernelPrinter, op: ttg.AsyncWait) -> None:
-    p.imports.add("from tritium.experimental.gluon.language.nvidia.ampere import async_copy")
-    p.line(f"async_copy.wait_group({op.num})")
-
-
-def _fence(p: KernelPrinter, op: Operation) -> None:
-    p.imports.add("from tritium.experimental.gluon.language.nvidia.hopper import fence_async_shared")
-    p.line("fence_async_shared()")
-
-
 def _store(p: KernelPrinter, op: tt.Store) -> None:
-    p.line(f"gl.store({p.use(op.ptr)}, {p.use(op.value)}{_keywords(p, mask=op.mask)}{_policy(op)})")
+    p.line(f"gl.store({p.use(op.ptr)}, {p.use(op.value)}{keywords(p, mask=op.mask)}{policy(op)})")
 
 
 def _reduce(p: KernelPrinter, op: tt.Reduce | tt.Scan) -> None:
@@ -257,55 +219,89 @@ def _reduce(p: KernelPrinter, op: tt.Reduce | tt.Scan) -> None:
     p.bind_all(op, f"gl.{name}({sources}, {op.axis}, {p.combination(op)}{reverse})")
 
 
-def _for(p: KernelPrinter, op: CountedLoop) -> None:
-    if "unsignedCmp" in op.attributes:
-        raise NoGluon(op, "with unsigned bounds")
-    body = op.regions[0].blocks[0]
-    index, *carried = body.args
-    last = body.last
-    assert last is not None
-    names, values = [], []
-    for argument, first, next_value, result in zip(carried, op.operands[op.init_start :], last.operands, op.results):
-        if isinstance(argument.type, AsyncTokenType):
-            continue
-        name = p.names.of(argument, "carried")
-        made = next_value.defining_op
-        text = p.use(first)
-        if isinstance(made, ttng.WarpGroupDot) and made.isAsync:
-            p.imports.add("from tritium.experimental.gluon.language.nvidia.hopper import warpgroup_mma_init")
-            text = f"warpgroup_mma_init({text})"
-        p.line(f"{name} = {text}")
-        p.texts[argument] = p.texts[result] = name
-        names.append(name)
-        values.append(next_value)
-    p.texts[index] = p.names.of(index, "i")
-    p.line(f"for {p.texts[index]} in range({p.use(op.lb)}, {p.use(op.ub)}, {p.use(op.step)}):")
-    with p.indented():
-        p.block(body)
-        p.assign(names, list(map(p.use, values)))
+def _extern(p: KernelPrinter, op: tt.ExternElementwise) -> str:
+    """A function of the device library, by its name in the language."""
+    name = _library_name(op.symbol)
+    if name is None or op.libname or op.libpath:
+        raise NoGluon(op, f"with the symbol {op.symbol}")
+    p.imports.add("from tritium.language.extra.cuda import libdevice")
+    return f"libdevice.{name}({', '.join(map(p.use, op.operands))})"
 
 
-def _if(p: KernelPrinter, op: Operation) -> None:
-    names = [p.names.of(r, "chosen") for r in op.results]
-    for i, region in enumerate(op.regions):
-        if not region.blocks:
-            continue
-        p.line(f"if {p.use(op.operands[0])}:" if i == 0 else "else:")
-        with p.indented():
-            p.block(region.blocks[0])
-            last = region.blocks[0].last
-            assert last is not None
-            p.assign(names, list(map(p.use, last.operands)))
-    p.texts.update(zip(op.results, names))
+@lru_cache
+def _library_name(symbol: str) -> str | None:
+    """The function whose overloads have a symbol, except those that change the result's type."""
+    for name in sorted(library_names("cuda") - PREDICATES):
+        if any(found == symbol for found, _ in (overloads("cuda", name) or {}).values()):
+            return name
+    return None
 
 
-EXPRESSIONS: dict[str, Expression] = {
+def _split(p: KernelPrinter, op: tt.Split) -> None:
+    """Both halves, under the layout of the IR."""
+    names = [p.names.of(r, "half") for r in op.results]
+    p.line(f"{', '.join(names)} = gl.split({p.use(op.src)})")
+    for name, result in zip(names, op.results):
+        p.line(f"{name} = gl.convert_layout({name}, {p.layouts.of(result.type)}, assert_trivial=True)")
+        p.texts[result] = name
+
+
+def _atomic(p: KernelPrinter, op: tt.AtomicRMW) -> str:
+    name = op.atomic_rmw_op.name
+    order = f', sem="{op.sem.name}", scope="{op.scope.name}"'
+    pointer, value = p.use(op.ptr), p.use(op.val)
+    if name in ("umax", "umin"):
+        ty = p.type_of(op.val).replace("gl.", "gl.u")
+        pointer = f"{pointer}.to(gl.pointer_type({ty}), bitcast=True)"
+        value = f"gl.to_tensor({value}).to({ty}, bitcast=True)"
+    called = _ATOMICS.get(name, name.strip("_"))
+    text = f"gl.atomic_{called}({pointer}, {value}{keywords(p, mask=op.mask)}{order})"
+    return f"{text}.to({p.type_of(op.val)}, bitcast=True)" if name in ("umax", "umin") else text
+
+
+_ATOMICS = {"fadd": "add", "exch": "xchg", "umax": "max", "umin": "min"}
+
+
+def _compare_and_swap(p: KernelPrinter, op: tt.AtomicCAS) -> str:
+    arguments = ", ".join(map(p.use, (op.ptr, op.cmp, op.val)))
+    return f'gl.atomic_cas({arguments}, sem="{op.sem.name}", scope="{op.scope.name}")'
+
+
+def _pointer(p: KernelPrinter, op: Operation) -> str:
+    ty = p.element(op.results[0])
+    assert isinstance(ty, tt.PointerType)
+    found = type_text(ty.pointee)
+    if found is None:
+        raise NoGluon(op, f"to elements of {ty.pointee}")
+    return f"{p.use(op.operands[0])}.to(gl.pointer_type({found}){', bitcast=True' * (op.name == 'tt.bitcast')})"
+
+
+def _bits(p: KernelPrinter, op: Operation) -> str:
+    return _pointer(p, op) if isinstance(p.element(op.results[0]), tt.PointerType) else _same_bits(p, op)
+
+
+def _dependent(name: str) -> Callable[[KernelPrinter, Operation], None]:
+    """A statement of dependent launches."""
+
+    def write(p: KernelPrinter, op: Operation) -> None:
+        p.imports.add(f"from tritium.language.extra.cuda import {name}")
+        p.line(f"{name}()")
+
+    return write
+
+
+EXPRESSIONS: Expressions = {
+    **asynchronous.EXPRESSIONS,
     **dict.fromkeys(_INFIX, _infix),
     **dict.fromkeys(_CALLS, _call),
     **dict.fromkeys(_CASTS, _cast),
     **dict.fromkeys(_UNSIGNED, _of_unsigned),
     "arith.select": _select,
-    "tt.bitcast": _same_bits,
+    "tt.bitcast": _bits,
+    "tt.int_to_ptr": _pointer,
+    "tt.extern_elementwise": _extern,
+    "tt.atomic_rmw": _atomic,
+    "tt.atomic_cas": _compare_and_swap,
     "arith.bitcast": _same_bits,
     "arith.uitofp": _from_bits,
     "arith.extui": _from_bits,
@@ -316,9 +312,8 @@ EXPRESSIONS: dict[str, Expression] = {
     "arith.cmpf": _compared,
     "arith.constant": _constant,
     "tt.splat": _splat,
+    "ub.poison": _poison,
     "tt.load": _load,
-    "tt.dot": _dot,
-    "ttng.warp_group_dot": _wgmma,
     "tt.get_program_id": lambda p, op: f"gl.program_id({int(op.axis)})",
     "tt.get_num_programs": lambda p, op: f"gl.num_programs({int(op.axis)})",
     "tt.make_range": lambda p, op: f"gl.arange({op.start}, {op.end}, {p.layouts.of(op.result.type)})",
@@ -334,21 +329,18 @@ EXPRESSIONS: dict[str, Expression] = {
     "ttg.memdesc_trans": lambda p, op: f"{p.use(op.src)}.permute({list(op.order)})",
     "ttg.memdesc_reshape": lambda p, op: f"{p.use(op.src)}.reshape({list(shape_of(op.result.type))})",
 }
-STATEMENTS: dict[str, Statement] = {
+STATEMENTS: Statements = {
+    **asynchronous.STATEMENTS,
+    **control.STATEMENTS,
     "tt.store": _store,
     "tt.reduce": _reduce,
     "tt.scan": _reduce,
     "tt.return": lambda p, op: None,
+    "tt.split": _split,
+    "tt.grid_dependency_wait": _dependent("gdc_wait"),
+    "tt.grid_dependency_launch_dependents": _dependent("gdc_launch_dependents"),
     "llvm.intr.assume": lambda p, op: p.line(f"gl.assume({p.use(op.operands[0])})"),
-    "scf.for": _for,
-    "scf.if": _if,
-    "scf.yield": lambda p, op: None,
     "ttg.local_store": lambda p, op: p.line(f"{p.use(op.dst)}.store({p.use(op.src)})"),
     "ttg.local_dealloc": lambda p, op: p.line(f"{p.use(op.src)}._keep_alive()"),
     "ttg.barrier": lambda p, op: p.line("gl.barrier()"),
-    "ttg.async_copy_global_to_local": _async_copy,
-    "ttg.async_commit_group": _commit,
-    "ttg.async_wait": _wait,
-    "ttng.fence_async_shared": _fence,
-    "ttng.warp_group_dot_wait": _wgmma_wait,
 }

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from ...dialects import tt
+from ...dialects import tt, ttg
+from ...dialects.tt_types import TensorDescType
 from ...ir import (
     Block,
+    DenseElementsAttr,
     IntegerAttr,
     IntegerType,
     Operation,
@@ -27,15 +30,21 @@ from ...ir import (
     functions_of,
     i1,
     i32,
+    i64,
 )
 from ...ir.passes import symbol_name
 from ...support import UnsupportedOperation
 from .layouts import Layouts, Names, type_text
 
-__all__ = ["KernelPrinter", "NoGluon", "number_text", "print_kernel"]
+__all__ = ["Expressions", "KernelPrinter", "NoGluon", "Statements", "keywords", "number_text", "policy", "print_kernel"]
 
 Expressions: TypeAlias = Mapping[str, Callable[..., str]]
 Statements: TypeAlias = Mapping[str, Callable[..., None]]
+_HINTS = {
+    "tt.divisibility": "multiple_of",
+    "tt.contiguity": "max_contiguous",
+    "tt.constancy": "max_constancy",
+}
 HEAD = "from tritium.experimental import gluon\nfrom tritium.experimental.gluon import language as gl\n"
 
 
@@ -57,6 +66,7 @@ class KernelPrinter:
         self.texts: dict[Value, str] = {}
         self.lines: list[str] = []
         self.helpers: dict[str, str] = {}
+        self.functions: list[str] = []
         self.depth = 1
         self.comments = True
         self.place: tuple[str, int] | None = None
@@ -87,6 +97,7 @@ class KernelPrinter:
         """The same, in Gluon."""
         found = type_text(value.type)
         if found is None:
+            assert value.defining_op is not None
             raise NoGluon(value.defining_op, f"with elements of {self.element(value)}")
         return found
 
@@ -129,8 +140,8 @@ class KernelPrinter:
             statement(self, op)
             return
         assert expression is not None
-        text = expression(self, op)
         result = op.results[0]
+        text = self._hinted(op, expression(self, op))
         if op.name == "arith.constant" and not isinstance(result.type, TensorType):
             self.texts[result] = f"({text})" if text.startswith("-") else text
             return
@@ -141,6 +152,18 @@ class KernelPrinter:
         self.texts[result] = name = self.names.of(result)
         self.line(f"{name} = {text}")
 
+    def _hinted(self, op: Operation, text: str) -> str:
+        """An expression with what the source states about its value."""
+        for attribute, function in _HINTS.items():
+            found = op.attributes.get(attribute)
+            if isinstance(found, DenseElementsAttr):
+                count = found.type.shape[0]
+                values = [found.splat] * count if found.is_splat else found.values
+                text = f"gl.{function}({text}, {[v.value for v in values]})"
+            elif isinstance(found, IntegerAttr):
+                text = f"gl.{function}({text}, {found.value})"
+        return text
+
     def _comment(self, op: Operation) -> None:
         position = op.loc.user_position()
         if not self.comments or position is None or (position.file, position.line) == self.place:
@@ -148,6 +171,28 @@ class KernelPrinter:
         self.place = position.file, position.line
         text = linecache.getline(position.file, position.line).strip()
         self.line(f"# {os.path.basename(position.file)}:{position.line}: {text}".rstrip(": "))
+
+    # -- functions ------------------------------------------------------------------------------------------------
+
+    def nested(self) -> KernelPrinter:
+        """The printer of a function that this kernel calls: the same values, names and layouts, and no lines yet."""
+        inner = KernelPrinter(self.expressions, self.statements)
+        inner.names, inner.layouts, inner.imports = self.names, self.layouts, self.imports
+        inner.helpers, inner.functions, inner.place = self.helpers, self.functions, self.place
+        inner.texts = dict(self.texts)
+        return inner
+
+    def captured(self, blocks: Sequence[Block]) -> list[str]:
+        """The names of the values defined so far that the blocks use, in the order of their first use."""
+        values = (v for block in blocks for op in block for inner in op.walk() for v in inner.operands)
+        texts = (re.match(r"[A-Za-z_]\w*", self.texts[v]) for v in values if v in self.texts)
+        return list(dict.fromkeys(m[0] for m in texts if m and m[0] not in ("True", "False", "gl", "float")))
+
+    def define(self, name: str, parameters: Sequence[str]) -> str:
+        """Write the lines as a function; the name that it got."""
+        found = self.names.new(name)
+        self.functions.append(f"\n@gluon.jit\ndef {found}({', '.join(parameters)}):\n" + "\n".join(self.lines) + "\n")
+        return found
 
     def combination(self, op: Operation) -> str:
         """The function that a reduction or scan combines with, written once for all that do the same."""
@@ -169,6 +214,23 @@ class KernelPrinter:
         return self.helpers[text]
 
 
+def keywords(p: KernelPrinter, **values: Value | None) -> str:
+    """Arguments by name, those that are given."""
+    return "".join(f", {name}={p.use(value)}" for name, value in values.items() if value is not None)
+
+
+def policy(op: tt.Load | tt.Store | ttg.AsyncCopyGlobalToLocal) -> str:
+    """The cache policy of an access as arguments."""
+    found = op.cachePolicy
+    if found is None:
+        return ""
+    if not isinstance(found, tt.CachePolicy):
+        raise NoGluon(op, f"with the policy {found}")
+    modifier, eviction = found.cache_modifier.name, found.eviction_policy.name
+    text = "" if modifier == "none" else f', cache_modifier=".{modifier}"'
+    return text + ("" if eviction == "evict_normal" else f', eviction_policy="{eviction}"')
+
+
 def number_text(value: float) -> str:
     """A number as a kernel may write it."""
     text = repr(value)
@@ -183,20 +245,49 @@ def print_kernel(module: Operation, expressions: Expressions, statements: Statem
     p = KernelPrinter(expressions, statements)
     name = p.names.new(symbol_name(func).lstrip("@"))
     block = func.regions[0].blocks[0]
-    for argument in block.args:
-        if "tensordesc" in str(argument.type):
-            raise NoGluon(func, "with descriptors as arguments")
-        p.texts[argument] = name_of_argument = p.names.of(argument, "argument")
+    parameters, parts = [], 0  # of a descriptor that is a parameter: its shape and strides follow it
+    for i, argument in enumerate(block.args):
+        if parts:
+            parts -= 1
+            continue
+        name_of_argument = p.names.of(argument, "argument")
+        parameters.append(name_of_argument)
+        p.texts[argument] = name_of_argument
+        if isinstance(argument.type, TensorDescType):
+            parts = _descriptor(p, func, block, i, name_of_argument)
         if isinstance(argument.type, tt.PointerType) and isinstance(argument.type.pointee, IntegerType):
             ty = type_text(argument.type.pointee)  # the array may be of unsigned integers
             p.line(f"{name_of_argument} = {name_of_argument}.to(gl.pointer_type({ty}), bitcast=True)")
     p.block(block)
-    warps = module.attributes["ttg.num-warps"]
-    assert isinstance(warps, IntegerAttr)
     head = [HEAD + "".join(f"{line}\n" for line in sorted(p.imports))]
     if p.layouts.found:
         head.append("\n".join(p.layouts.lines()) + "\n")
     helpers = [f"\n@gluon.jit\ndef {helper}{text}\n" for text, helper in p.helpers.items()]
-    arguments = ", ".join(p.texts[a] for a in block.args)
-    kernel = f"\n@gluon.jit\ndef {name}({arguments}):\n    # launch with num_warps={warps.value}\n" + "\n".join(p.lines)
-    return "\n".join([*head, *helpers, kernel]) + "\n"
+    head_of_kernel = f"\n@gluon.jit\ndef {name}({', '.join(parameters)}):\n    # {_launch(module)}\n"
+    return "\n".join([*head, *helpers, *p.functions, head_of_kernel + "\n".join(p.lines)]) + "\n"
+
+
+def _launch(module: Operation) -> str:
+    """The options to launch with."""
+    values = {
+        option: attribute.value
+        for option, name in (("num_warps", "ttg.num-warps"), ("num_ctas", "ttg.num-ctas"), ("maxnreg", "ttg.maxnreg"))
+        if isinstance(attribute := module.attributes.get(name), IntegerAttr)
+    }
+    options = (f"{n}={v}" for n, v in values.items() if n != "num_ctas" or v != 1)
+    return f"launch with {', '.join(options)}"
+
+
+def _descriptor(p: KernelPrinter, func: Operation, block: Block, index: int, name: str) -> int:
+    """A parameter that is a descriptor, and how many parameters after it are its shape and strides."""
+    ty = block.args[index].type
+    assert isinstance(ty, TensorDescType)
+    rank = len(ty.block.shape)
+    rest = block.args[index + 1 : index + 1 + 2 * rank]
+    if [a.type for a in rest] != [i32] * rank + [i64] * rank:
+        raise NoGluon(func, "with descriptors that are not the host's")
+    for i, value in enumerate(rest):
+        p.texts[value] = f"{name}.{'shape' if i < rank else 'strides'}[{i % rank}]"
+    made = f"gluon.nvidia.hopper.TensorDescriptor.from_tensor(…, {list(ty.block.shape)}, {p.layouts.of(ty.block)})"
+    p.line(f"# {name}: {made}")
+    return len(rest)
