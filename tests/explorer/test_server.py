@@ -217,3 +217,14 @@ def test_two_clients_see_the_same_documents(added: Session, client: TestClient) 
     first, second = (c.get("api/session").json()["documents"] for c in (client, other))
     assert first == second
     assert first[-1]["parent"] == "d1"
+
+
+def test_output_of_a_script_is_bounded(tmp_path: Path, opened: Start) -> None:
+    path = tmp_path / "prints.py"
+    path.write_text("for i in range(200_000):\n    print('line', i)\nprint('last')\n")
+    session = opened(Input("script", str(path)))
+    assert session.wait(60)
+    assert session.run.output.endswith("last\n") and len(session.run.output) <= 20_000
+    told = [event for _, event in session.log.since(0) if event["type"] == "run"]
+    assert told[-2]["output"].endswith("last\n")
+    assert sum(len(event["output"]) for event in told) < 2_000_000

@@ -86,8 +86,16 @@ class JobQueue:
             job.at_end(job, state)
         except Exception as error:  # an answer that makes no sense is a failed job, not a dead server
             state, job.message = "failed", f"{type(error).__name__}: {error}"
-        job.state = state
-        self._log.add("job", **job.event())
+        with self._lock:
+            job.state = state
+            self._log.add("job", **job.event())
+
+    def tell(self, job: Job, message: str) -> None:
+        """An event with how far a job is, if it still runs."""
+        with self._lock:
+            if job.state == "running" and job.message != message:
+                job.message = message
+                self._log.add("job", **job.event())
 
     def stop(self, id: str | None) -> bool:
         """Stop a job, or the running one; whether there was one."""
@@ -111,6 +119,11 @@ class JobQueue:
     def busy(self) -> bool:
         """Whether a job runs or waits."""
         return self._running is not None or bool(self._waiting)
+
+    @property
+    def running(self) -> Job | None:
+        """The job that the worker runs."""
+        return self._running
 
     @property
     def worker(self) -> int | None:

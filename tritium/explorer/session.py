@@ -75,6 +75,7 @@ class Session:
         self._script: Child | None = None
         self._script_job: Job | None = None
         self._stopping = False
+        self._printed = ""
         self._closed = threading.Event()
         self._number = 0
         self._lock = threading.RLock()
@@ -179,8 +180,19 @@ class Session:
 
     def _poll_while_open(self) -> None:
         while not self._closed.wait(POLL_SECONDS):
+            self._tell_output()
             if self.run.state == "running" or self.jobs.busy:
                 self._poll()
+                self._tell_progress()
+
+    def _tell_progress(self) -> None:
+        """An event with the stage that a compile has reached."""
+        job = self.jobs.running
+        if job is None or job.kind != "compile":
+            return
+        stages = [stage["stage"] for stage in self.store.stages_in(job.request["trace"])]
+        if stages:
+            self.jobs.tell(job, f"{stages[-1]} is made")
 
     # -- the script ---------------------------------------------------------------------------------------------------
 
@@ -214,8 +226,16 @@ class Session:
         return self.jobs.stop(id)
 
     def _on_output(self, text: str) -> None:
-        self.run.output = (self.run.output + text)[-MAX_OUTPUT:]
-        self.log.add("run", state=self.run.state, output=text)
+        with self._lock:
+            self.run.output = (self.run.output + text)[-MAX_OUTPUT:]
+            self._printed = (self._printed + text)[-MAX_OUTPUT:]
+
+    def _tell_output(self) -> None:
+        """An event with what was printed since the last one, however much that was."""
+        with self._lock:
+            printed, self._printed = self._printed, ""
+        if printed:
+            self.log.add("run", state=self.run.state, output=printed)
 
     def _on_script_message(self, message: Message) -> None:
         kind = message["type"]
@@ -238,6 +258,7 @@ class Session:
 
     def _on_script_end(self, status: int) -> None:
         self._poll()
+        self._tell_output()
         run, job = self.run, self._script_job
         state = "stopped" if self._stopping else "done" if status == 0 else "failed"
         if state == "failed":

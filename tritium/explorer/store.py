@@ -99,6 +99,12 @@ class DocumentStore:
         """The documents of a trace."""
         return [entry.id for entry in self.entries.values() if entry.index is index]
 
+    def stages_in(self, path: str) -> list[Record]:
+        """The records of the stages of the last compile in a trace."""
+        with self.lock:
+            compiles = [list(index.compiles.values()) for index, _, _ in self._indices if index.path == path]
+            return list(compiles[0][-1].stages) if compiles and compiles[0] else []
+
     def of_key(self, key: str) -> list[str]:
         """The documents of a cache key."""
         return [entry.id for entry in self.entries.values() if entry.key == key]
