@@ -80,6 +80,24 @@ def test_directed_arithmetic(name, mode, dtype, rng):
     np.testing.assert_array_equal(out, np.array(wanted, dtype))
 
 
+@triton.jit
+def product_and_sum(x, y, z, out, plain, N: tl.constexpr):
+    at = tl.arange(0, N)
+    a, b, c = tl.load(x + at), tl.load(y + at), tl.load(z + at)
+    tl.store(out + at, libdevice.add_rn(libdevice.mul_rn(a, b), c))
+    tl.store(plain + at, libdevice.add_rn(a * b, c))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rounded_operations_are_not_contracted(dtype, rng):
+    """The sum of a product and its opposite is 0; of an FMA it would be the product's rounding error."""
+    x, y = rng.standard_normal((2, 64)).astype(dtype)
+    out, plain = np.ones((2, 64), dtype)
+    product_and_sum[(1,)](x, y, -(x * y), out, plain, N=64, enable_fp_fusion=True)
+    np.testing.assert_array_equal(out, 0)
+    np.testing.assert_array_equal(plain, 0)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_directed_roots(mode, dtype, rng):

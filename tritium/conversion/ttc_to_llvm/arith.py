@@ -46,11 +46,11 @@ def _integer(e: FunctionContext, op: Any) -> None:
 
 @lowers(*FLOAT)
 def _float(e: FunctionContext, op: Any) -> None:
-    if "roundingmode" in op.attributes:
+    if op.roundingmode not in (None, arith.RoundingMode.to_nearest_even):
         raise UnsupportedOperation(op, "with a rounding mode is not supported on the CPU")
     if type(op) is arith.DivF and _divides_by_uniform(e, op):
         return
-    fuse = " contract" if e.module.fusion and type(op) is not arith.DivF else ""
+    fuse = " contract" if e.module.fusion and type(op) is not arith.DivF and op.roundingmode is None else ""
     _float_binary(e, op, lambda ty, a, b: e.op(f"{FLOAT[type(op)]}{fuse} {llvm_type(ty)} {a}, {b}"))
 
 

@@ -45,7 +45,8 @@ def _float(e: FunctionContext, op: Any) -> None:
     if op.roundingmode not in (None, arith.RoundingMode.to_nearest_even):
         _rounded(e, op, FLOAT[type(op)][1:])
         return
-    head = f"{FLOAT[type(op)]}{' contract' if e.module.fusion else ''} {llvm_type(op.result.type)}"
+    contracts = e.module.fusion and op.roundingmode is None
+    head = f"{FLOAT[type(op)]}{' contract' if contracts else ''} {llvm_type(op.result.type)}"
     elementwise(e, op, lambda a, b: e.op(f"{head} {a}, {b}"))
 
 

@@ -2,14 +2,20 @@
 
 Each function computes the nearest result r and a value e with the sign of (exact result - r), without rounding error:
 by two-sum for sums (Knuth, TAOCP 4.2.2, theorem B), by fma for products, quotients and roots. If r is on the wrong side
-of the exact result, its neighbour is returned. fp32 is computed in fp64, where its products are exact.
+of the exact result, its neighbour is returned. fp32 is computed in fp64, where its products are exact. Operations whose
+rounding error is computed (`add_rn`, `sub_rn`, `mul_rn`) are not contracted to FMAs.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+from ...dialects import arith
 from ..callee import language_function
-from ..constexpr import constexpr
+from ..constexpr import constexpr, unwrap
 from ..dtypes import float32, float64, int32, int64, uint32
+from ..tensor import tensor
+from .builtin import builtin
 from .mathematics import abs, fma
 from .mathematics import sqrt as sqrt_rn  # correctly rounded on CPUs and in the interpreter
 from .reductions import where
@@ -30,6 +36,30 @@ __all__ = [
 ]
 
 _INF = constexpr(float("inf"))
+
+
+def _rounded(op: Any, x: Any, y: Any, sem: Any) -> tensor:
+    x, y = sem.binary_operands(unwrap(x), unwrap(y))
+    made = op(x.handle, y.handle, roundingmode=arith.RoundingMode.to_nearest_even)
+    return tensor(sem.builder.add(made), x.type)
+
+
+@builtin
+def add_rn(x: Any, y: Any, _semantic: Any = None) -> tensor:
+    """x + y, rounded on its own also where additions and multiplications may be contracted."""
+    return _rounded(arith.AddF, x, y, _semantic)
+
+
+@builtin
+def sub_rn(x: Any, y: Any, _semantic: Any = None) -> tensor:
+    """x - y, rounded on its own."""
+    return _rounded(arith.SubF, x, y, _semantic)
+
+
+@builtin
+def mul_rn(x: Any, y: Any, _semantic: Any = None) -> tensor:
+    """x * y, rounded on its own."""
+    return _rounded(arith.MulF, x, y, _semantic)
 
 
 @language_function
@@ -88,8 +118,8 @@ def _directed(r, e, finite, mode: constexpr):
 @language_function
 def _error_of_sum(s, a, b):
     """a + b - s, exactly, for s = a + b rounded to the nearest."""
-    part = s - a
-    return (a - (s - part)) + (b - part)
+    part = sub_rn(s, a)
+    return add_rn(sub_rn(a, sub_rn(s, part)), sub_rn(b, part))
 
 
 @language_function
@@ -119,11 +149,11 @@ def add(a, b, mode: constexpr):
     """a + b"""
     finite = _finite(a) & _finite(b)
     if a.dtype == float32:
-        wide = a.to(float64) + b.to(float64)
+        wide = add_rn(a.to(float64), b.to(float64))
         r = wide.to(float32)
         e = _side(wide, _error_of_sum(wide, a.to(float64), b.to(float64)), r)
     else:
-        r = a + b
+        r = add_rn(a, b)
         e = _error_of_sum(r, a, b)
     return _down_to_zero(_directed(r, e, finite, mode), a, b, mode)
 
@@ -143,7 +173,7 @@ def mul(a, b, mode: constexpr):
         r = wide.to(float32)
         return _directed(r, _side(wide, 0.0, r), finite, mode)
     else:
-        r = a * b
+        r = mul_rn(a, b)
         p, n = mantissa(a)
         q, m = mantissa(b)
         s, k = mantissa(r)
@@ -196,13 +226,13 @@ def fma3(a, b, c, mode: constexpr):
         r = wide.to(float32)
         e = _side(wide, _error_of_sum(wide, product, third), r)
     else:
-        product, third = a * b, c
+        product, third = mul_rn(a, b), c
         r = fma(a, b, c)
         low = fma(a, b, -product)
-        part = c + low
+        part = add_rn(c, low)
         part_low = _error_of_sum(part, c, low)
-        whole = product + part
-        e = ((whole - r) + _error_of_sum(whole, product, part)) + part_low
+        whole = add_rn(product, part)
+        e = (sub_rn(whole, r) + _error_of_sum(whole, product, part)) + part_low
     return _down_to_zero(_directed(r, e, finite, mode), product, third, mode)
 
 

@@ -108,19 +108,25 @@ def _floats(sem: Any, name: str, args: tuple[Any, ...]) -> list[tensor]:
 
 
 def _operation(name: str, op: Any, count: int = 1) -> Any:
+    more = {"roundingmode": arith.RoundingMode.to_nearest_even} if name in _NOT_CONTRACTED else {}
+
     def function(*args: Any, _semantic: Any = None) -> tensor:
         if len(args) != count:
             raise LanguageError(
                 f"TypeError: libdevice.{name} takes {count} argument{'s' * (count != 1)}, got {len(args)}"
             )
         values = _floats(_semantic, name, args)
-        return tensor(_semantic.builder.add(op(*(v.handle for v in values))), values[0].type)
+        made = op(*(v.handle for v in values), **more)
+        return tensor(_semantic.builder.add(made), values[0].type)
 
     function.__name__ = function.__qualname__ = name
     function.count = count  # type: ignore[attr-defined]
     function.__doc__ = f"`{op.name}` per element, of fp32 or fp64."
     return function
 
+
+_NOT_CONTRACTED = ("add_rn", "sub_rn", "mul_rn")
+"""CUDA never makes an FMA of them."""
 
 ONE = {
     math.Exp: "exp fast_expf",
