@@ -85,9 +85,9 @@ class JobQueue:
         try:
             job.at_end(job, state)
         except Exception as error:  # an answer that makes no sense is a failed job, not a dead server
-            state, job.message = "failed", f"{type(error).__name__}: {error}"
+            state, message = "failed", f"{type(error).__name__}: {error}"
         with self._lock:
-            job.state = state
+            job.state, job.message = state, message  # again: it may have told how far it was meanwhile
             self._log.add("job", **job.event())
 
     def tell(self, job: Job, message: str) -> None:
