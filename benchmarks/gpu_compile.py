@@ -1,9 +1,10 @@
-"""How long kernels take to compile to a CUBIN for `cuda:90`, against Triton 3.9 (no GPU is needed).
+"""How long kernels take to compile to machine code, against Triton 3.9 (no GPU is needed).
 
     TRITIUM_TEST_TRITON=/path/to/python-with-triton python benchmarks/gpu_compile.py [--cold | --large] [--only TEXT]
+    … benchmarks/gpu_compile.py --target hip:gfx942
 
 Warm: one process each, which compile every kernel by turns, from its source, without a cache; the least of the rounds.
-Cold: a process a compile (`gpu_compile_worker.py`), from the start of the interpreter to the CUBIN, with no kernel in
+Cold: a process a compile (`gpu_compile_worker.py`), from the start of the interpreter to the code, with no kernel in
 the cache. Kernels are those of `examples/`, as both compile them; what one of the two cannot compile is listed, and in
 no mean. Large: products and attention of `examples/` with the tiles that are fast on such a GPU, warm. What each stage
 took, as both tell their compilation listener, stands behind it: ours / Triton's, and the sums over all kernels below.
@@ -24,7 +25,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve()
 ROOT = HERE.parent.parent
-TARGET = ("cuda", 90, 32)
+PORTABLE = 80  # of examples that ask for no later GPU, those for AMD GPUs
 BOUNDS = {"warm": 0.6, "cold": 0.3, "large": 0.5}  # what our time may be at most, as a part of Triton's
 
 _MATMUL = ("BLOCK_SIZE_M", "BLOCK_SIZE_N", "BLOCK_SIZE_K")
@@ -48,7 +49,7 @@ LARGE = [  # case of examples/, names of its tile's sizes, the sizes, warps, sta
 class Compiler:
     """One of the two in a process of its own."""
 
-    def __init__(self, package: str, python: str, folder: str) -> None:
+    def __init__(self, package: str, python: str, folder: str, target: str) -> None:
         self.package, self.python = package, python
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("TRITON", "TRITIUM", "MLIR", "PYTHON"))}
         cache = f"{folder}/{package}"
@@ -59,6 +60,7 @@ class Compiler:
             "-P" if sys.version_info >= (3, 11) else "-s",
             str(HERE.with_name("gpu_compile_worker.py")),
             package,
+            target,
         ]
         if package == "tritium":
             self.environment["PYTHONPATH"] = str(ROOT)
@@ -79,7 +81,7 @@ class Compiler:
         return self._ask(self.process, case)
 
     def cold(self, case: dict[str, Any]) -> dict[str, Any]:
-        """One compile in a process of its own: from its start until it says that it has the CUBIN."""
+        """One compile in a process of its own: from its start until it says that it has the code."""
         start = time.perf_counter()
         process = self._start()
         reply = self._ask(process, case)
@@ -96,14 +98,16 @@ class Compiler:
         return reply
 
 
-def cases_in(folder: Path, only: str) -> list[dict[str, Any]]:
+def cases_in(folder: Path, only: str, target: str) -> list[dict[str, Any]]:
     """The examples' kernels for this target; `path` has a file for each package."""
     sys.path.insert(0, str(ROOT))
     from tests.example_kernels import EXAMPLES, cases, triton_text
 
     out = []
     for case in cases():
-        if case.capability > TARGET[1] or only not in case.name:
+        backend, _, arch = target.partition(":")
+        most = int(arch) if backend == "cuda" else PORTABLE
+        if case.capability > most or only not in case.name:
             continue
         theirs = folder / f"{case.example}.py"
         theirs.write_text(triton_text(case.example))
@@ -112,11 +116,13 @@ def cases_in(folder: Path, only: str) -> list[dict[str, Any]]:
     return out
 
 
-def large_cases(folder: Path, only: str) -> list[dict[str, Any]]:
+def large_cases(folder: Path, only: str, target: str) -> list[dict[str, Any]]:
     """The rows of LARGE as cases."""
-    named = {case["name"]: case for case in cases_in(folder, "")}
+    named = {case["name"]: case for case in cases_in(folder, "", target)}
     out = []
     for name, sizes, values, warps, stages in LARGE:
+        if name not in named:
+            continue
         tile = "x".join(map(str, values))
         case = {**named[name], "name": f"{name} {tile} w{warps} s{stages}"}
         case["constants"] = {**case["constants"], **dict(zip(sizes, values))}
@@ -141,9 +147,9 @@ def measure(compilers: list[Compiler], case: dict[str, Any], how: str, rounds: i
     return best
 
 
-def table(compilers: list[Compiler], cases: list[dict[str, Any]], how: str, rounds: int) -> float:
+def table(compilers: list[Compiler], cases: list[dict[str, Any]], how: str, rounds: int, target: str) -> float:
     """Measure and print a line a kernel; the geometric mean of the ratios."""
-    print(f"\n{how}: compile to CUBIN for {TARGET[0]}:{TARGET[1]}, ms (the least of {rounds})\n")
+    print(f"\n{how}: compile to machine code for {target}, ms (the least of {rounds})\n")
     print(f"| {'kernel':<48} | {'ours':>7} | {'Triton':>7} | {'ratio':>5} | stages |")
     print(f"|{'-' * 50}|{'-' * 8}:|{'-' * 8}:|{'-' * 6}:|---|")
     ratios = []
@@ -188,6 +194,7 @@ def main() -> int:
     )
     how.add_argument("--large", dest="how", action="store_const", const="large", help="products and attention")
     parser.add_argument("--only", default="", help="kernels whose name contains this")
+    parser.add_argument("--target", default="cuda:90")
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     python = os.environ.get("TRITIUM_TEST_TRITON")
@@ -196,8 +203,10 @@ def main() -> int:
         return 2
     cases, bound = large_cases if arguments.how == "large" else cases_in, BOUNDS[arguments.how]
     with tempfile.TemporaryDirectory() as folder:
-        compilers = [Compiler("tritium", sys.executable, folder), Compiler("triton", python, folder)]
-        mean = table(compilers, cases(Path(folder), arguments.only), arguments.how, arguments.rounds)
+        pythons, target = {"tritium": sys.executable, "triton": python}, arguments.target
+        compilers = [Compiler(package, which, folder, target) for package, which in pythons.items()]
+        chosen = cases(Path(folder), arguments.only, target)
+        mean = table(compilers, chosen, arguments.how, arguments.rounds, target)
         for compiler in compilers:
             compiler.process.kill()
             compiler.process.wait()

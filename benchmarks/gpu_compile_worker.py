@@ -13,7 +13,15 @@ import sys
 import time
 from typing import Any
 
-TARGET = ("cuda", 90, 32)
+MACHINE_CODE = ("cubin", "hsaco")
+
+
+def target_of(text: str) -> tuple[str, Any, int]:
+    """`cuda:90` and `hip:gfx942` as backend, architecture and threads of a warp."""
+    backend, _, arch = text.partition(":")
+    if backend == "cuda":
+        return backend, int(arch), 32
+    return backend, arch, 64 if arch.startswith("gfx9") else 32
 
 
 def kernel_of(path: str, name: str) -> Any:
@@ -27,10 +35,10 @@ def kernel_of(path: str, name: str) -> Any:
     return getattr(module, name)
 
 
-def compile_case(package: str, case: dict[str, Any]) -> dict[str, Any]:
+def compile_case(package: str, target_name: str, case: dict[str, Any]) -> dict[str, Any]:
     """Compile a case once with `tritium` or `triton`: seconds, those of each stage, registers where they are known."""
     compiler = importlib.import_module(f"{package}.compiler")
-    target = importlib.import_module(f"{package}.backends.compiler").GPUTarget(*TARGET)
+    target = importlib.import_module(f"{package}.backends.compiler").GPUTarget(*target_of(target_name))
     fn = kernel_of(case["path"], case["kernel"])
     names = fn.arg_names
     types = {n: "constexpr" if n in case["constants"] else case["signature"][n] for n in names}
@@ -41,8 +49,9 @@ def compile_case(package: str, case: dict[str, Any]) -> dict[str, Any]:
     start = time.perf_counter()
     kernel = compiler.compile(source, target=target, options=case["options"])
     seconds = time.perf_counter() - start
-    if not kernel.asm["cubin"][:4] == b"\x7fELF":
-        raise RuntimeError("no CUBIN came out")
+    code = next((kernel.asm[stage] for stage in MACHINE_CODE if stage in kernel.asm), b"")
+    if code[:4] != b"\x7fELF":
+        raise RuntimeError("no machine code came out")
     times = told["times"]
     stages = {"source": times.ir_initialization, **dict(times.lowering_stages), "stored": times.store_results}
     return {
@@ -52,13 +61,13 @@ def compile_case(package: str, case: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def main(package: str) -> None:
+def main(package: str, target: str) -> None:
     """Answer requests, a JSON text a line, until there are no more."""
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what compilers print must not come between the replies
     for line in sys.stdin:
         try:
-            reply = compile_case(package, json.loads(line))
+            reply = compile_case(package, target, json.loads(line))
         except Exception as error:  # a kernel that one of the two cannot compile is a line of the table
             reply = {"error": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"}
         replies.write(json.dumps(reply) + "\n")
@@ -66,4 +75,4 @@ def main(package: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
