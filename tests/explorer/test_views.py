@@ -158,13 +158,26 @@ def test_values_of_a_program_mark_masked_elements(emulated: Session) -> None:
     assert answer(emulated, f"api/values/{job.result}/{pointer['id']}?iteration=0")["numbers"][1] == "x_ptr + 769"
 
 
+def test_numbers_of_a_launch_can_be_replaced(emulated: Session) -> None:
+    job = done(emulated, "values", document="d1", program=[3, 0, 0], arguments={"n": "900"})
+    assert job.state == "done", job.message
+    found = answer(emulated, f"api/values/{job.result}")
+    assert found["inputs"].endswith("with n = 900")
+    assert next(v for v in found["values"] if v["op"] == "tt.load")["masked"] == 124
+    for arguments, message in (({"x_ptr": "8x8"}, "is the array"), ({"m": 3}, "no run-time argument 'm'")):
+        job = done(emulated, "values", document="d1", arguments=arguments)
+        assert job.state == "failed" and message in job.message
+
+
 def test_values_name_accesses_out_of_bounds(tmp_path: Path, opened: Start) -> None:
     path = tmp_path / "outside.py"
     path.write_text(ADD.replace("offsets < n", "offsets < n + 24").split("x = np.arange")[0])
     signature = "*fp32:16, *fp32:16, *fp32:16, i32, 256"
     session = opened(Input("kernel", str(path), (), "cpu", "add_kernel", signature))
     assert session.wait(60)
-    job = done(session, "values", document="d1", program=[3, 0, 0], arguments={"x_ptr": 1000, "y_ptr": 1024, "n": 1000})
+    job = done(
+        session, "values", document="d1", program=[3, 0, 0], arguments={"x_ptr": "10x100", "y_ptr": 1024, "n": 1000}
+    )
     assert job.state == "done", job.message
     found = answer(session, f"api/values/{job.result}")
     (error,) = found["errors"]

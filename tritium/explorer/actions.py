@@ -161,7 +161,7 @@ def _values(session: Session, body: Body) -> Record:
         "record": dict(record),
         "program": [int(n) for n in (*(body.get("program") or ()), 0, 0, 0)][:3],
         "grid": _grid(document, body),
-        "arguments": {n: value_of(v) if isinstance(v, str) else v for n, v in (body.get("arguments") or {}).items()},
+        "arguments": {n: _argument(v) for n, v in (body.get("arguments") or {}).items()},
         "folder": os.path.join(session.folder, id),
     }
 
@@ -172,6 +172,14 @@ def _values(session: Session, body: Body) -> Record:
             job.result = id
 
     return _job(session.jobs.add("values", request, at_end))
+
+
+def _argument(given: Json) -> Json:
+    """A number, or the shape of an array: `64x64`."""
+    if not isinstance(given, str):
+        return given
+    parts = given.split("x")
+    return [int(p) for p in parts] if len(parts) > 1 and all(p.isdigit() for p in parts) else value_of(given)
 
 
 def _check(session: Session, body: Body) -> Record:

@@ -87,12 +87,14 @@ class Worker:
         os.makedirs(asked["folder"], exist_ok=True)
         _, kept = kept_arguments(self.folder, asked.get("key") or "-")
         given, inputs = kept, "the arguments of the first launch"
+        wanted = {n: tuple(v) if isinstance(v, list) else v for n, v in (asked.get("arguments") or {}).items()}
         if given is None:
             types = asked["types"] or self._types_in(asked["folder"], asked["record"]["text"])
-            given, inputs = made_arguments(types, asked.get("arguments") or {}), "random, seed 0"
-        elif asked.get("arguments"):
-            given = {**given, **{n: v for n, v in asked["arguments"].items() if n in given}}
-            inputs += f", with {', '.join(f'{n} = {v}' for n, v in asked['arguments'].items())}"
+            given, inputs = made_arguments(types, wanted), "random, seed 0"
+        elif wanted:
+            _must_be_numbers(wanted, given)
+            given = {**given, **wanted}
+            inputs += f", with {', '.join(f'{n} = {v}' for n, v in wanted.items())}"
         return evaluate_program(asked["folder"], asked["record"], asked["program"], asked["grid"], given, inputs)
 
     def _types_in(self, folder: str, text: str) -> dict[str, str]:
@@ -125,6 +127,14 @@ class Worker:
     def step(self, asked: Record) -> Answer:
         """The IR after the first rewrites of a pass."""
         return {"text": after_rewrites(asked["text"], asked["pass"], asked["count"])}
+
+
+def _must_be_numbers(wanted: Record, given: Record) -> None:
+    for name, value in wanted.items():
+        if name not in given:
+            raise CommandError(f"the launch has no run-time argument {name!r}; it has: {', '.join(given)}")
+        if not isinstance(given[name], (bool, int, float)) or not isinstance(value, (bool, int, float)):
+            raise CommandError(f"{name} is the array of the launch: only its numbers can be replaced, by numbers")
 
 
 def _default_target() -> GPUTarget:
