@@ -82,9 +82,12 @@ def _files(folder: Path) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
                         yield entry, entry.stat(follow_symlinks=False)
 
 
-def items(folder: Path) -> list[Item]:
-    """Every entry, most recently used first. Only headers of files are read."""
-    found = [_item(m[1], Path(f.path), s) for f, s in _files(folder) if (m := _NAME.fullmatch(f.name))]
+def items(folder: Path, newest: int | None = None) -> list[Item]:
+    """Every entry, or so many of the newest, most recently used first. Only headers of files are read."""
+    files = list(_files(folder))
+    if newest is not None:
+        files = sorted(files, key=lambda file: file[1].st_mtime)[-newest:]
+    found = [_item(m[1], Path(f.path), s) for f, s in files if (m := _NAME.fullmatch(f.name))]
     return sorted((item for item in found if item is not None), key=lambda item: (-item.used, item.key))
 
 

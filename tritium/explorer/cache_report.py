@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
+from ..compiler import inventory
 from ..compiler.cache import KernelCache
-from ..compiler.why import CacheMiss, differences
+from ..compiler.why import CacheMiss, differences, nearest
 from ..support import settings
 from .json_types import Json
 
 __all__ = ["CacheReport"]
 
-MAX_COMPARED = 3000
-"""Entries of a cache that a kernel is compared with; reading the headers of more takes longer than a second."""
+MAX_COMPARED = 1000
+"""Entries of a cache that a kernel is compared with; reading the headers of more takes longer than half a second."""
 
 
 class CacheReport:
@@ -23,6 +24,7 @@ class CacheReport:
         self.enabled = not settings.cache.disable
         self.stored = set(_keys(str(KernelCache().folder))) if self.enabled else set[str]()
         self.entries = len(self.stored)
+        self.items: list[inventory.Item] | None = None
         self.compiled: dict[str, Mapping[str, Json]] = {}  # kernel name -> the parts of its last key
 
     def of(self, key: str, name: str, miss: CacheMiss | None) -> tuple[str, str]:
@@ -46,13 +48,21 @@ class CacheReport:
             return "miss", beside
         if miss is None:
             return "miss", ""
-        if self.entries > MAX_COMPARED:
-            return "miss", f"no entry has its key; {self.entries:,} entries are too many to find the nearest"
-        miss.unasked = ""  # that everything is compiled is the explorer's doing
-        try:
-            return "miss", str(miss)
-        except (OSError, ValueError):
-            return "miss", "no entry has its key"
+        return "miss", self._nearest(miss, name)
+
+    def _nearest(self, miss: CacheMiss, name: str) -> str:
+        """The differences to the entry most like a kernel that was not in the cache."""
+        if self.items is None:
+            self.items = inventory.items(KernelCache().folder, MAX_COMPARED)
+        found = nearest(miss.described, (item for item in self.items if item.key != miss.key), name)
+        of = (
+            f"the newest {MAX_COMPARED:,} of {self.entries:,} entries" if self.entries > MAX_COMPARED else "the entries"
+        )
+        if found is None:
+            return f"no kernel called {name} is among {of}"
+        item, changed = found
+        lines = changed or ["what its functions refer to differs"]
+        return "\n".join([f"beside {item.key[:12]}, the entry most like it:", *(f"  {line}" for line in lines)])
 
 
 def _keys(folder: str) -> Iterator[str]:
