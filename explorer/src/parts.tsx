@@ -1,6 +1,6 @@
 // Small parts that several views share.
 import type { ComponentChildren } from "preact";
-import type { Place, Text, Value } from "./contract.ts";
+import type { Finding, Place, Text, Value } from "./contract.ts";
 import type { Loaded } from "./data.ts";
 import { base } from "./format.ts";
 import { panel, place, view } from "./state.ts";
@@ -103,4 +103,13 @@ export function Facts(props: { rows: [string, ComponentChildren][] }) {
       ))}
     </dl>
   );
+}
+
+const MAX_POINTED = 48;
+
+/** The lines of machine code that a finding is about; spills are instructions, all others come from a source line. */
+export function pointedLines(of: Finding, stage: string): number[] {
+  const lines = of.lines[stage] ?? [];
+  if (of.kind === "spills") return stage === "ptx" ? [] : lines;
+  return lines.length <= MAX_POINTED ? lines : [];
 }

@@ -220,7 +220,10 @@ export function notice(message: string): void {
 
 function finished(job: Job): void {
   const opens = job.kind === "compile" || job.kind === "open";
-  if (opens && job.state === "done" && job.document) void openDocument(job.document);
+  if (opens && job.state === "done" && job.document) {
+    void openDocument(job.document);
+    void refresh("api/session");
+  }
   if (job.kind === "check" && job.result) checkId.value = job.result;
   if (job.kind === "values" && job.result) valuesRun.value = job.result;
 }
@@ -302,7 +305,10 @@ effect(() => {
   const now = currentSession.value;
   if (!now) return;
   const first = now.documents[0];
-  if (first && !now.documents.some((d) => d.id === documentId.value)) void openDocument(first.id);
+  const id = documentId.value;
+  if (!first || now.documents.some((d) => d.id === id)) return;
+  // A document of a job may be newer than this answer: only one that the server does not know is given up.
+  if (!id || resource<Document>(`api/document/${id}`).value.state === "error") void openDocument(first.id);
 });
 
 effect(() => {

@@ -215,8 +215,9 @@ export function CompareView() {
     return (
       <p class="empty">Only one kernel was compiled. Compile it with other options or for another target to compare.</p>
     );
-  const loaded = resource<Comparison>(`api/compare/${now.id}/${other.id}`).value;
-  const names = { a: now.id, b: other.id };
+  const [first, second] = all.indexOf(now) < all.indexOf(other) ? [now, other] : [other, now];
+  const loaded = resource<Comparison>(`api/compare/${first.id}/${second.id}`).value;
+  const names = { a: first.id, b: second.id };
   return (
     <div class="view">
       <div class="controls">

@@ -5,7 +5,7 @@ import { type Loaded, resource } from "../data.ts";
 import { Code, Diff, type LineMarks } from "../editor.tsx";
 import { base, ms } from "../format.ts";
 import { List } from "../list.tsx";
-import { Message, Pending, valueAt, valueHint } from "../parts.tsx";
+import { Message, Pending, pointedLines, valueAt, valueHint } from "../parts.tsx";
 import {
   checkId,
   chosenValue,
@@ -304,11 +304,12 @@ function reportOf(id: string): Performance | null {
 function findingsIn(text: Text): Finding[] {
   if (!["ptx", "sass", "amdgcn", "asm"].includes(text.language)) return [];
   const report = reportOf(documentId.value);
-  return [...(report?.findings ?? []), ...(report?.remarks ?? [])].filter((one) => one.lines[text.language]);
+  const all = [...(report?.findings ?? []), ...(report?.remarks ?? [])];
+  return all.filter((one) => pointedLines(one, text.language).length);
 }
 
 function findingLines(text: Text): number[] {
-  return findingsIn(text).flatMap((one) => one.lines[text.language] ?? []);
+  return findingsIn(text).flatMap((one) => pointedLines(one, text.language));
 }
 
 function findingHint(text: Text, line: number): HTMLElement | null {
@@ -467,6 +468,7 @@ function IrHead(props: { found: Document; at: Pick; pass: Pass | null }) {
 function Counts(props: { pass: Pass }) {
   const { pass } = props;
   const counts = Object.entries(pass.counts);
+  if (!pass.reason && pass.changed && !counts.length) return null;
   return (
     <p class="reason">
       {pass.reason}

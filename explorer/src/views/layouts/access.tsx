@@ -40,11 +40,11 @@ export function AccessPicture(props: { of: SharedAccess }) {
   const one = of.accesses[Math.min(index, of.accesses.length - 1)];
   const found = useMemo(() => (one ? pictureOf(one) : null), [one]);
   const { ideal } = of;
-  const crowded = (bank: number): boolean => (found?.words[bank] ?? 0) > ideal;
+  const overfull = (bank: number): boolean => (found?.words[bank] ?? 0) > ideal;
   const fill = useCallback(
     (cell: number) => {
       if (!found?.cells.has(cell)) return "#8a93a01f";
-      return crowded(cell % BANKS) ? "#e8877f" : "#7db7ea";
+      return overfull(cell % BANKS) ? "#e8877f" : "#7db7ea";
     },
     [found, ideal],
   );

@@ -3,7 +3,7 @@ import type { Finding, Performance } from "../../contract.ts";
 import { resource } from "../../data.ts";
 import { text } from "../../format.ts";
 import { List } from "../../list.tsx";
-import { Message, Pending, PlaceLink } from "../../parts.tsx";
+import { Message, Pending, PlaceLink, pointedLines } from "../../parts.tsx";
 import { currentDocument, documentId, openPick, show, stageNamed } from "../../state.ts";
 import { RooflineView } from "./roofline.tsx";
 
@@ -17,20 +17,23 @@ function openLine(stage: string, line: number): void {
   if (id) show(id, line);
 }
 
-function LineLinks(props: { lines: Record<string, number[]> }) {
+function LineLinks(props: { of: Finding }) {
+  const shown = Object.keys(props.of.lines).map((stage): [string, number[]] => [stage, pointedLines(props.of, stage)]);
   return (
     <>
-      {Object.entries(props.lines).map(([stage, lines]) => (
-        <p class="links" key={stage}>
-          <span class="dim">{stage}</span>
-          {lines.slice(0, MAX_LINKS).map((line) => (
-            <button type="button" class="link" key={line} onClick={() => openLine(stage, line)}>
-              line {line}
-            </button>
-          ))}
-          {lines.length > MAX_LINKS ? <span class="dim">and {lines.length - MAX_LINKS} more</span> : null}
-        </p>
-      ))}
+      {shown.map(([stage, lines]) =>
+        lines.length ? (
+          <p class="links" key={stage}>
+            <span class="dim">{stage}</span>
+            {lines.slice(0, MAX_LINKS).map((line) => (
+              <button type="button" class="link" key={line} onClick={() => openLine(stage, line)}>
+                line {line}
+              </button>
+            ))}
+            {lines.length > MAX_LINKS ? <span class="dim">and {lines.length - MAX_LINKS} more</span> : null}
+          </p>
+        ) : null,
+      )}
     </>
   );
 }
@@ -43,7 +46,7 @@ function FindingItem(props: { of: Finding }) {
       <p>{one.message}</p>
       {one.source || one.text ? <code>{one.source || one.text}</code> : null}
       {one.hint ? <p class="hint-text">{one.hint}</p> : null}
-      <LineLinks lines={one.lines} />
+      <LineLinks of={one} />
     </div>
   );
 }
