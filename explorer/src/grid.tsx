@@ -14,6 +14,8 @@ export interface GridProps {
   /** Elements to outline, such as all those of the selected lane. */
   like?: (index: number) => boolean;
   onHover?: (index: number) => void;
+  /** The least width of a cell in pixels, so that its caption fits; a wide grid scrolls. */
+  cell?: number;
 }
 
 const MAX_SIDE = 8000;
@@ -26,9 +28,9 @@ interface Cells {
   height: number;
 }
 
-function cellsFor(rows: number, columns: number, available: number): Cells {
+function cellsFor(rows: number, columns: number, available: number, least: number): Cells {
   const fitting = Math.floor((available - MARGIN_LEFT - 2) / columns);
-  const width = Math.max(4, Math.min(38, Math.floor(MAX_SIDE / columns), Math.max(14, fitting)));
+  const width = Math.max(4, Math.min(38, Math.floor(MAX_SIDE / columns), Math.max(least, fitting)));
   return { width, height: Math.max(4, Math.min(20, Math.floor(MAX_SIDE / rows))) };
 }
 
@@ -57,7 +59,7 @@ export function Grid(props: GridProps) {
     const board = canvas.current as HTMLCanvasElement;
     const draw = (): void => {
       const box = board.parentElement as HTMLElement;
-      const cells = cellsFor(rows, columns, box.clientWidth);
+      const cells = cellsFor(rows, columns, box.clientWidth, columns <= 128 ? (props.cell ?? 14) : 14);
       sizes.current = cells;
       const { width, height } = cells;
       const scale = rows * columns > 20_000 ? 1 : Math.min(2, devicePixelRatio);

@@ -110,6 +110,7 @@ const MAX_POINTED = 48;
 /** The lines of machine code that a finding is about; spills are instructions, all others come from a source line. */
 export function pointedLines(of: Finding, stage: string): number[] {
   const lines = of.lines[stage] ?? [];
+  if (of.kind === "low-occupancy") return [];
   if (of.kind === "spills") return stage === "ptx" ? [] : lines;
   return lines.length <= MAX_POINTED ? lines : [];
 }

@@ -160,7 +160,8 @@ function KernelFacts(props: { of: Document }) {
     rows.push(["launch", `grid ${grid.join("x")}, ${count === 1 ? "once" : `${count} times`}`]);
     rows.push(["arguments", <code>{of.launch.arguments.map((a) => `${a.name}: ${a.value}`).join(", ")}</code>]);
   }
-  if (of.cache.state !== "unknown") rows.push(["cache", `${of.cache.state}: ${of.cache.reason.split("\n")[0]}`]);
+  if (of.cache.state !== "unknown")
+    rows.push(["cache", [of.cache.state, of.cache.reason.split("\n")[0]].filter(Boolean).join(": ")]);
   return (
     <section class="mini" aria-label="Kernel">
       <h3 class="mono">{of.kernel || "passes"}</h3>

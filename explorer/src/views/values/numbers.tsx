@@ -109,6 +109,7 @@ export function Numbers(props: { of: Tensor }) {
       </p>
       <Grid
         label="Tensor"
+        cell={29}
         rows={rows}
         columns={columns}
         selected={element.value}
