@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.ecosystem import CLIENTS, EXPECTED, HERE, Client, Conditions, Result, run_client, table
+from tests.conformance.ecosystem import (
+    CLIENTS,
+    EXPECTED,
+    HERE,
+    Client,
+    Conditions,
+    Result,
+    compared,
+    merged,
+    run_client,
+    table,
+)
 
 FAKE = """
 import os
@@ -52,11 +63,30 @@ def test_table_has_runs_and_failures(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "fake.py").write_text(FAKE)
     result = run_client("fake", folder / "fake.py", tmp_path, "1.0", how=Conditions(limit=60))
-    assert result.passed == ["works"] and result.first >= 0 and result.second >= 0
+    assert list(result.passed) == ["works"] and result.first >= 0 and result.second >= 0
     assert result.failed["differs"] == "AssertionError: 3 elements differ" and "exit status 3" in result.failed["dies"]
-    shown = table([result, Result("other", "2", ["a", "b"], {}, 1.5, 0.25)])
+    shown = table([result, Result("other", "2", {"a": (1.0, 0.25), "b": (0.5, 0.0)}, {})])
     assert re.search(r"^fake +1\.0 +1/3 ", shown, re.MULTILINE) and re.search(
         r"^other +2 +2/2 +1\.5 +0\.25$", shown, re.M
     )
     assert "fake.differs: AssertionError: 3 elements differ" in shown
     assert result.unexpected == ["differs", "dies"]
+
+
+def test_comparison_has_ratios_of_cases_that_pass_with_both_compilers() -> None:
+    ours = merged(
+        [
+            Result("a", "1", {"x": (1.0, 0.1)}, {"only_theirs": "wrong"}),
+            Result("b", "1", {"z": (3.0, 0.4)}),
+            Result("a", "1", {"y": (2.0, 0.8)}),
+        ]
+    )
+    assert [(r.client, list(r.passed), list(r.failed)) for r in ours] == [
+        ("a", ["x", "y"], ["only_theirs"]),
+        ("b", ["z"], []),
+    ]
+    theirs = [Result("a", "1", {"x": (2.0, 0.2), "y": (2.0, 0.2), "only_theirs": (5.0, 5.0)}), Result("b", "1")]
+    shown = compared(ours, theirs)
+    assert re.search(r"^a +2/3 +3\.00 +0\.900 +3/3 +4\.00 +0\.400$", shown, re.MULTILINE)
+    assert "first run: 0.707 of Triton's (geometric mean of 2 cases), 0 above 1.3" in shown
+    assert "second run: 1.414 of Triton's (geometric mean of 2 cases), 1 above 1.3\n  4.00 a.y" in shown
