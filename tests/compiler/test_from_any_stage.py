@@ -118,6 +118,22 @@ def test_texts_for_another_target(tmp_path: Path, stage: str, made_for: Any, tar
     assert "^^^" in shown[2] and shown[3].startswith("hint: let the target be ")
 
 
+@pytest.mark.parametrize(
+    ("target", "stated", "lanes"),
+    [
+        (cuda(90), "cuda:90", 64),
+        (GPUTarget("hip", "gfx942", 64), "hip:gfx942", 32),
+        (GPUTarget("hip", "gfx1100", 32), "hip:gfx1100", 64),
+    ],
+)
+def test_warps_of_another_size_are_refused(tmp_path: Path, target: GPUTarget, stated: str, lanes: int) -> None:
+    module = f'module attributes {{ttg.target = "{stated}", "ttg.threads-per-warp" = {lanes} : i32}} {{'
+    path = written(tmp_path, "k.ttgir", f"{module}\n  tt.func public @k() {{\n    tt.return\n  }}\n}}\n")
+    message = rf"^k\.ttgir:1:\d+: error: this ttgir has warps of {lanes} threads, those of {stated} have {96 - lanes}\n"
+    with pytest.raises(SourceError, match=message):
+        compile(path, target)
+
+
 @pytest.mark.parametrize(("arch", "target", "fine"), [("80", 90, True), ("100f", 103, True), ("100f", 120, False)])
 def test_which_ptx_newer_chips_take(tmp_path: Path, arch: str, target: int, fine: bool) -> None:
     ptx = text("ptx", cuda(80)).replace(".target sm_80", f".target sm_{arch}")

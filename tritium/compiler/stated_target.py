@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..backends.compiler import BaseBackend, GPUTarget
+from ..backends.compiler import BaseBackend, GPUTarget, Mismatch
 from ..support import Diagnostic
 from .backend import named_target
 from .source import IRSource, SourceError
@@ -24,6 +24,7 @@ _SAYS = {
     "amdgcn": re.compile(r'^[ \t]*\.amdgcn_target "(?P<kind>amdgcn)-amd-amdhsa--(?P<arch>gfx\w+)', re.M),
     "ptx": re.compile(r"^[ \t]*\.target\s+(?P<kind>sm)_(?P<arch>\d+[af]?)\b", re.M),
 }
+_LANES = re.compile(r'\bttg\.threads-per-warp"?\s*=\s*(\d+)')
 _STAGES = ("ttir", "ttgir", "ttcir", "llir", "ptx", "amdgcn")
 _KINDS = {"sm": "cuda", "nvptx64": "cuda", "nvptx": "cuda", "amdgcn": "hip"}
 
@@ -74,26 +75,35 @@ def choose_target(src: Any, active: Callable[[], Any]) -> Any:
 
 
 def check_target(src: IRSource, backend: BaseBackend, options: Any) -> None:
-    """SourceError, or a TargetWarning, if the text was made for another target."""
+    """SourceError, or a TargetWarning, if the text was made for another target, or for warps of another size."""
     stated = stated_target(src.src, src.ext)
     found = None if stated is None else backend.mismatch(src.ext, stated.backend, stated.arch, options)
-    if found is None or stated is None:
-        return
-    line, column = src.src.count("\n", 0, stated.start) + 1, stated.start - src.src.rfind("\n", 0, stated.start)
-    message = Diagnostic(
+    if found is not None and stated is not None:
+        message = _rendered(src, found, stated.start, stated.end)
+        if found.fatal:
+            raise SourceError(message)
+        warnings.warn(message, TargetWarning, stacklevel=4)
+    lanes = _LANES.search(src.src) if src.ext == "ttgir" else None
+    target = backend.describe()
+    if lanes is not None and int(lanes[1]) != target.warp_size:
+        what = f"this ttgir has warps of {int(lanes[1])} threads, those of {target.backend}:{target.arch} have "
+        hint = f"compile the kernel's ttir for {target.backend}:{target.arch}"
+        raise SourceError(_rendered(src, Mismatch(f"{what}{target.warp_size}", hint), lanes.start(), lanes.end()))
+
+
+def _rendered(src: IRSource, found: Mismatch, start: int, end: int) -> str:
+    """The message of a mismatch, at a range of the text."""
+    return Diagnostic(
         found.message,
         src.path.name,
-        line,
-        column,
+        src.src.count("\n", 0, start) + 1,
+        start - src.src.rfind("\n", 0, start),
         src.src.split("\n"),
         found.hint,
-        length=stated.end - stated.start,
+        length=end - start,
         severity="error" if found.fatal else "warning",
         context=0,
     ).render()
-    if found.fatal:
-        raise SourceError(message)
-    warnings.warn(message, TargetWarning, stacklevel=4)
 
 
 def other_target_hint(src: IRSource) -> str:

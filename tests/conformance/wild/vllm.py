@@ -40,10 +40,9 @@ class _Platform(_Nothing):
 
 def _packages():
     """Each folder is a package without its `__init__`."""
-    for folder, _, files in os.walk(os.path.join(ROOT, "vllm")):
-        if any(name.endswith(".py") for name in files):
-            below = os.path.relpath(folder, ROOT)
-            package(".".join(below.split(os.sep)), below)
+    for folder, _, _ in os.walk(os.path.join(ROOT, "vllm")):
+        below = os.path.relpath(folder, ROOT)
+        package(".".join(below.split(os.sep)), below)
 
 
 def _module(name, **members):
