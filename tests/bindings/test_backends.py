@@ -26,7 +26,7 @@ from tritium.compiler import backend as registry
 from tritium.dropin import alias, amd_compiler, amd_driver, nvidia_compiler, nvidia_driver
 from tritium.dropin.backends import known_backends
 from tritium.dropin.refusal import UnsupportedBinding
-from tritium.support import TritiumError, UnknownOptionError
+from tritium.support import OptionError, TritiumError, UnknownOptionError
 
 
 @needs_ptxas
@@ -77,10 +77,19 @@ def test_options_are_in_the_dict_of_the_object(target) -> None:
 
 
 def test_options_of_earlier_releases_are_accepted_with_default_values() -> None:
-    backend = CUDABackend(GPUTarget("cuda", 90, 32))
-    assert backend.parse_options({"optimize_epilogue": False}) == backend.parse_options({})
+    target = GPUTarget("cuda", 90, 32)
+    compile(add_source(), target, options={"optimize_epilogue": False}, until="ttir")
     with pytest.raises(UnknownOptionError, match="optimize_epilogue"):
-        backend.parse_options({"optimize_epilogue": True})
+        compile(add_source(), target, options={"optimize_epilogue": True}, until="ttir")
+
+
+@pytest.mark.parametrize("target", [("cuda", 90, 32), ("cpu", "x86-64-v3", 1), ("hip", "gfx942", 64)])
+def test_parse_options_ignores_names_that_are_no_option(target) -> None:
+    """Launchers of other projects pass all keywords of a launch, the kernel's constexprs among them."""
+    backend = make_backend(GPUTarget(*target))
+    assert backend.parse_options({"num_warps": 2, "BLOCK": 64}) == backend.parse_options({"num_warps": 2})
+    with pytest.raises(OptionError, match="num_warps must be a power of 2"):
+        backend.parse_options({"num_warps": 3, "BLOCK": 64})
 
 
 def test_texts_of_late_stages_need_no_metadata_of_earlier_ones() -> None:

@@ -17,12 +17,12 @@ __all__ = [
     "builds_mode",
     "check_cuda_limits",
     "check_instrumentation",
+    "check_known",
     "check_layout",
     "check_names",
     "check_threads",
     "parse_fields",
     "text_key",
-    "unknown_option",
 ]
 
 _instrumentation = LazyModule(".instrumentation", __package__)
@@ -37,24 +37,24 @@ FORMER = {"optimize_epilogue": False}
 def parse_fields(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     """The values that are not None, typed as the fields of the dataclass `cls` are annotated.
 
-    UnknownOptionError names the first that is no field; OptionError says which value its field cannot have.
+    OptionError says which value its field cannot have. Names that are no field are left out, as in Triton, whose callers
+    pass all keywords of a launch; compiles refuse them (`check_known`).
     """
     known = {f.name: f for f in fields(cls)}
-    chosen = {}
+    return {
+        name: _typed(name, _hashable(value), str(known[name].type))
+        for name, value in values.items()
+        if value is not None and name in known
+    }
+
+
+def check_known(values: Mapping[str, Any], known: Iterable[str]) -> None:
+    """UnknownOptionError for the first name that is none of `known`, unless it asks for nothing (`FORMER`)."""
+    names = frozenset(known)
     for name, value in values.items():
-        if name not in known and name in FORMER and value == FORMER[name]:
-            continue
-        if name not in known:
-            raise unknown_option(name, known)
-        if value is not None:
-            chosen[name] = _typed(name, _hashable(value), str(known[name].type))
-    return chosen
-
-
-def unknown_option(name: str, known: Iterable[str]) -> UnknownOptionError:
-    """The error about a keyword that none of the `known` options is called."""
-    hint = did_you_mean(name, known)
-    return UnknownOptionError(f"unknown option {name!r}; {hint or 'options are: ' + ', '.join(sorted(known))}")
+        if name not in names and not (name in FORMER and value == FORMER[name]):
+            hint = did_you_mean(name, names)
+            raise UnknownOptionError(f"unknown option {name!r}; {hint or 'options are: ' + ', '.join(sorted(names))}")
 
 
 def check_layout(options: Any) -> None:

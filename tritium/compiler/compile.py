@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..backends.compiler import BaseBackend
 from ..backends.errors import OutOfResources
+from ..backends.options import check_known
 from ..support import OptionError, settings
 from ..support.collection import paused
 from ..support.dataclasses import asdict
@@ -153,8 +154,10 @@ def _check_file(src: IRSource, backend: BaseBackend, stages: Mapping[str, Any], 
 
 def _options(src: Any, backend: BaseBackend, given: Mapping[str, Any]) -> Any:
     """The options of a compile; an error names the kernel."""
+    values = {**src.parse_options(), **given}
     try:
-        return backend.parse_options({**src.parse_options(), **given})
+        check_known(values, backend.option_names())
+        return backend.parse_options(values)
     except OutOfResources as error:
         raise OutOfResources(error.required, error.limit, error.name, src.name, error.place, error.hint) from None
     except OptionError as error:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..backends.options import check_known
 from ..support import settings
 from ..support.lazy import LazyModule
 from .backend import make_backend
@@ -91,7 +92,9 @@ def explain(
 ) -> tuple[str, str, CacheMiss | None]:
     """The key that a compile would have, the kernel's name, and why it is not in the cache; None if it is."""
     backend = make_backend(target)
-    chosen = backend.parse_options({**src.parse_options(), **options})
+    values = {**src.parse_options(), **options}
+    check_known(values, backend.option_names())
+    chosen = backend.parse_options(values)
     stage_key = f"until:{until}" if until else ""
     key = get_cache_key(src, backend, chosen, stage_key)
     cache = open_cache()

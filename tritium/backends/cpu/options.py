@@ -113,7 +113,7 @@ class CPUOptions:
     def parse(cls, values: Mapping[str, Any]) -> CPUOptions:
         """Options from a launch's keywords; None stands for the default.
 
-        UnknownOptionError or OptionError name the first that is wrong.
+        OptionError names the first value that is wrong; names that are no option are ignored.
         """
         chosen = parse_fields(cls, values)
         checks = check_instrumentation(chosen, BUILT, "cpu")
