@@ -79,6 +79,27 @@ def test_specialization_data_can_be_preloaded() -> None:
     assert compiled is not None and kernel[(1,)](out, 2) is not None and out.tolist() == [22.0] * 4
 
 
+@pytest.mark.parametrize("with_target", [True, False])
+def test_call_hook_calls_hooks_as_launches_do(with_target: bool) -> None:
+    """Triton up to 3.8 calls it without the target."""
+    target = driver.active.get_current_target()
+    options = tritium.compiler.make_backend(target).parse_options({"num_warps": 2})
+    given = ({"x": "*fp32", "n": "i32", "B": "constexpr", "more": "i64"}, *([target] if with_target else []), 0)
+    calls: list[dict[str, Any]] = []
+
+    def hook(**arguments: Any) -> str:
+        calls.append(arguments)
+        return "cancelled"
+
+    rest = ({(2,): 4}, options, [{(0,): [["tt.divisibility", 16]]}], False)
+    assert kernel._call_hook(None, "key", *given, *rest) is None
+    assert kernel._call_hook(hook, "key", *given, *rest) == "cancelled"
+    (seen,) = calls
+    assert seen["key"] == "key" and seen["fn"].name == "kernel" and not seen["already_compiled"]
+    assert seen["compile"]["num_warps"] == 2 and seen["compile"]["constants"] == {(2,): 4}
+    assert json.loads(seen["compile"]["specialization_data"])["target"]["backend"] == target.backend
+
+
 def test_dependencies_are_hashed_and_listed() -> None:
     def find(fn, namespace):
         finder = DependenciesFinder(fn.fn_name, namespace, {}, fn.src)

@@ -111,7 +111,7 @@ class BaseBackend(ABC):
 
     @abstractmethod
     def parse_options(self, options: Mapping[str, Any]) -> Any:
-        """A frozen dataclass of options with a `key` for the cache. Names that are no option are ignored, as in Triton."""
+        """A frozen dataclass of options with a `key` for the cache; ignores names that are no option, as in Triton."""
 
     def option_names(self) -> Iterable[str]:
         """The names of all options: by default the fields of what `parse_options` makes."""

@@ -37,8 +37,8 @@ FORMER = {"optimize_epilogue": False}
 def parse_fields(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     """The values that are not None, typed as the fields of the dataclass `cls` are annotated.
 
-    OptionError says which value its field cannot have. Names that are no field are left out, as in Triton, whose callers
-    pass all keywords of a launch; compiles refuse them (`check_known`).
+    OptionError says which value its field cannot have. Names that are no field are left out, as in Triton, whose
+    callers pass all keywords of a launch; compiles refuse them (`check_known`).
     """
     known = {f.name: f for f in fields(cls)}
     return {

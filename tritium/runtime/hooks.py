@@ -62,11 +62,13 @@ class CompileEvent:
     def tell(self, setting: str) -> Any:
         """Call the hook that a setting of `runtime` holds; its result, None if there is no hook or it raises."""
         hook = getattr(settings.runtime, setting)
-        if hook is None:
-            return None
+        return None if hook is None else self.call(hook, f"runtime.{setting}")
+
+    def call(self, hook: Callable[..., Any], name: str = "a compile hook") -> Any:
+        """Call `hook`, which warnings call `name`; its result, None if it raises."""
         fn = self.function.fn
         return _hook_errors.call_hook(
-            f"runtime.{setting}",
+            name,
             hook,
             key=self.key,
             repr=self._text(),

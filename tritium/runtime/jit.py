@@ -90,6 +90,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
     after the first launch (LaunchError), as its value is compiled in.
     """
 
+    _call_hook = LazyMethod(".jit_parts", __package__)
     _pack_args = LazyMethod(".jit_parts", __package__)
     ASTSource = ASTSource  # the source of its compiles: `fn.ASTSource(fn, signature, constants)`
 

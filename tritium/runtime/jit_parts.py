@@ -14,12 +14,13 @@ from types import ModuleType
 from typing import Any
 
 from ..backends.compiler import GPUTarget
-from ..compiler import make_backend
+from ..compiler import ASTSource, make_backend
 from ..frontend.callee import Parameter, SourceFunction, unwrap_callee
 from ..frontend.identity import identity
 from ..frontend.references import find_references
 from ..support.hashing import sha256
-from .hooks import encoded_constant
+from .driver_config import driver
+from .hooks import CompileEvent, encoded_constant
 from .specialize import ParameterRule, describe_specialization, parameter_rules, specialize
 
 __all__ = [
@@ -136,6 +137,27 @@ def _pack_args(
     pairs = [(ty, "" if key is None and ty != "constexpr" else key) for ty, key in specialization]
     signature, constants, attrs = describe_specialization(list(bound_args), pairs)
     return parsed, signature, constants, attrs
+
+
+def _call_hook(
+    self: Any,
+    hook: Callable[..., Any] | None,
+    key: str,
+    signature: Mapping[str, Any],
+    *rest: Any,
+) -> Any:
+    """The result of a compile hook, called with the arguments that a launch gives it; None without a hook.
+
+    A method of `JITFunction` for classes derived from it that compile by themselves. `rest` is (target, device,
+    constants, options, configs, is_warmup); Triton up to 3.8 has no target.
+    """
+    if not hook:
+        return None
+    *target, device, constants, options, configs, warmup = rest
+    source = ASTSource(self, signature, constants, configs[0])
+    values = vars(options) if hasattr(options, "__dict__") else dict(options)
+    made_for = target[0] if target else driver.active.get_current_target()
+    return CompileEvent(self, source, made_for, device, values, values, key, warmup).call(hook)
 
 
 def compute_cache_key(
