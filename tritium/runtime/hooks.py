@@ -59,12 +59,12 @@ class CompileEvent:
         self.key = key
         self.warmup = warmup
 
-    def tell(self, setting: str) -> Any:
+    def tell(self, setting: str) -> object:
         """Call the hook that a setting of `runtime` holds; its result, None if there is no hook or it raises."""
         hook = getattr(settings.runtime, setting)
         return None if hook is None else self.call(hook, f"runtime.{setting}")
 
-    def call(self, hook: Callable[..., Any], name: str = "a compile hook") -> Any:
+    def call(self, hook: Callable[..., object], name: str = "a compile hook") -> object:
         """Call `hook`, which warnings call `name`; its result, None if it raises."""
         fn = self.function.fn
         return _hook_errors.call_hook(

@@ -140,12 +140,12 @@ def _pack_args(
 
 
 def _call_hook(
-    self: Any,
-    hook: Callable[..., Any] | None,
+    self: SourceFunction,
+    hook: Callable[..., object] | None,
     key: str,
-    signature: Mapping[str, Any],
+    signature: Mapping[str, object],
     *rest: Any,
-) -> Any:
+) -> object:
     """The result of a compile hook, called with the arguments that a launch gives it; None without a hook.
 
     A method of `JITFunction` for classes derived from it that compile by themselves. `rest` is (target, device,
