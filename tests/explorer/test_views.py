@@ -243,6 +243,14 @@ def test_performance_has_cards_roofline_and_order(emulated: Session) -> None:
     assert finding["place"]["line"] == line_with(ADD, "tl.load(x_ptr") and finding["lines"]["ptx"]
 
 
+def test_check_of_an_amd_kernel_names_its_code(added: Session) -> None:
+    compiled = done(added, "compile", base="d1", target="hip:gfx942")
+    job = done(added, "check", document=compiled.document)
+    assert job.state == "done", job.message
+    found = answer(added, f"api/check/{job.result}")
+    assert (found["verdicts"][-1]["step"], found["state"]) == ("amdgcn, emulated", "same")
+
+
 @pytest.mark.parametrize("target", ["hip:gfx942", "cpu"])
 def test_performance_of_other_targets(added: Session, target: str) -> None:
     job = done(added, "compile", base="d1", target=target)

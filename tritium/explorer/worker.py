@@ -33,6 +33,7 @@ from .arguments import kept_arguments, made_arguments
 from .checks import report_as_json
 from .json_types import Record
 from .kernel_module import kernel_in
+from .launch_target import launches_on
 from .messages import Channel, end_with_parent
 from .results import compare_results
 from .rewrite_steps import after_rewrites
@@ -116,7 +117,8 @@ class Worker:
         given = made_arguments(types, {}) | (kept or {})
         constants = {name: source.constants.get((i,)) for i, name in enumerate(source.signature)}
         values = [given[name] if name in types else constants[name] for name in source.signature]
-        return report_as_json(check_launch(Launch(source, target, options, asked["grid"], values)))
+        with launches_on(asked["target"]):
+            return report_as_json(check_launch(Launch(source, target, options, asked["grid"], values)))
 
     def results(self, asked: Record) -> Answer:
         """Run two programs on the same arguments, and compare what they write."""

@@ -303,7 +303,8 @@ class _Check:
         if self.launch.target.backend == "cpu":
             self.ran("machine code", kernel, steps)
         elif self.launch.gpu is None:
-            self.ran("ptx, emulated", kernel, steps)
+            code = "amdgcn" if self.launch.target.backend == "hip" else "ptx"
+            self.ran(f"{code}, emulated", kernel, steps)
         elif not self.ran(f"cubin, on {device(self.launch.gpu).name}", kernel, steps):
             finding = self.report.finding
             self.ran("ptx, emulated", kernel, steps, emulated=True)
