@@ -16,7 +16,9 @@ from tritium.backends.nvidia.toolchain import find_tool
 from tritium.explorer.actions import act
 from tritium.explorer.answers import address, answer
 from tritium.explorer.errors import RequestError
+from tritium.explorer.remarks import with_remarks
 from tritium.explorer.session import Input, Session
+from tritium.explorer.texts import machine_text
 
 Start = Callable[[Input], Session]
 
@@ -392,3 +394,12 @@ def test_passes_of_opt_are_a_document(tmp_path: Path, opened: Start) -> None:
     assert [v["max"] for v in answer(session, f"api/values/{job.result}")["values"]] == [6]
     with pytest.raises(RequestError, match="names no architecture"):
         act(session, "compile", {"base": "d1", "from": "ttir"})
+
+
+def test_remarks_of_the_assembler_are_at_their_instructions() -> None:
+    text = machine_text("x", "ptx", "wgmma.fence.sync.aligned;\nadd.s32 %r1, %r2, %r3;\nwgmma.mma_async.sync %r1;\n")
+    remark = (
+        "(C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized due to ill formed pipeline"
+    )
+    notes = {op.line: op.note for op in with_remarks(text, [remark]).ops}
+    assert notes == {1: remark, 2: "", 3: remark}

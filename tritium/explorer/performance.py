@@ -22,6 +22,7 @@ from .errors import RequestError
 from .json_types import Json, Record
 from .model import Document, Text
 from .order import order_of
+from .remarks import lines_of
 from .store import DocumentStore
 
 __all__ = ["performance"]
@@ -188,12 +189,8 @@ def _spill_lines(document: Document, store: DocumentStore) -> dict[str, list[int
 
 
 def _remark(found: Mapping[str, Json], document: Document, store: DocumentStore) -> Record:
-    word = {"serialized-wgmma": "wgmma", "ignored-setmaxnreg": "setmaxnreg"}.get(found["kind"], "")
-    lines = {}
-    for name, text in _machine_texts(document, store):
-        at = [op.line for op in text.ops if word and op.name.startswith(word)]
-        if at and name == "ptx":
-            lines[name] = at
+    texts = [(name, lines_of(found["kind"], text)) for name, text in _machine_texts(document, store) if name == "ptx"]
+    lines = {name: at for name, at in texts if at}
     message = found["reason"] or found["text"]
     return {**found, "message": message, "hint": found["advice"], "lines": lines, "place": None, "source": ""}
 

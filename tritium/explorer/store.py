@@ -20,6 +20,7 @@ from .errors import RequestError
 from .index import CompileRecords, TraceIndex
 from .json_types import Json, Record
 from .model import Cache, Document, Launch, Listing, Problem, Source, Summary, Text
+from .remarks import with_remarks
 from .texts import machine_text, mlir_text, python_text, sass_text
 
 __all__ = ["DocumentStore", "Entry"]
@@ -252,7 +253,17 @@ class DocumentStore:
         if "text" not in record:
             raise RequestError("unknown", f"{id} is machine code, which has no text")
         language = record["language"]
-        return mlir_text(record) if language == "mlir" else machine_text(id, language, record["text"])
+        if language == "mlir":
+            return mlir_text(record)
+        found = machine_text(id, language, record["text"])
+        return with_remarks(found, self._remarks(id)) if language == "ptx" else found
+
+    def _remarks(self, id: str) -> list[str]:
+        """The remarks of the assembler on a PTX text."""
+        for entry in list(self.entries.values()):
+            if any(stage["after"] == id for stage in entry.records.stages):
+                return list(entry.records.facts().get("remarks") or ())
+        return []
 
     def _listing(self, kind: str, id: str) -> Text:
         kept = self.artifact(id)
