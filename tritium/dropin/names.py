@@ -305,7 +305,6 @@ LEFT_OUT = {
     "triton.plugins": "extensions in C++; extensions here are modules of Python, see docs/plugins.md",
     "triton.profiler._rocm": "no library of ROCm is loaded",
     "triton.tools.gsan": "the sanitizer of races between GPUs is not there",
-    "triton.tools.triton_to_gluon_translator": "`tritium gluon` prints kernels in Gluon",
 }
 
 
