@@ -1,4 +1,4 @@
-"""Functions of libraries, on NumPy arrays of fp64: those of the CPU's backend, and the usual ones of libdevice."""
+"""Functions of libraries, on NumPy arrays of fp64: those of the CPU's backend, and the usual ones of libdevice and OCML."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _away(x: np.ndarray) -> np.ndarray:
     return np.copysign(np.floor(np.abs(x) + 0.5), x)
 
 
-#: Functions of NVIDIA's libdevice by their names without prefix and `f`: computed in fp64; callers round.
+#: Functions of libdevice and OCML by their names without prefix and suffix: computed in fp64; callers round.
 _DEVICE: dict[str, Callable[..., Any]] = {
     **LIBRARY,
     **{name: getattr(np, name) for name in ("cbrt", "ceil", "copysign", "cos", "cosh", "exp", "exp2", "expm1", "fabs")},
@@ -79,6 +79,8 @@ def library_function(libname: str, symbol: str) -> Callable[..., Any] | None:
     """A library function on arrays of fp64; None if unknown."""
     if libname == "tritium":
         return LIBRARY[symbol]
+    if symbol.startswith("__ocml_"):
+        return _DEVICE.get(symbol[7:].removesuffix("_f32").removesuffix("_f64"))
     name = symbol.removeprefix("__nv_")
     if name == symbol:
         return None

@@ -158,7 +158,10 @@ def check(
     context: typer.Context,
     file: str = typer.Argument(..., metavar="FILE", help="Script: SCRIPT.py or SCRIPT.py::KERNEL, then its arguments"),
     target: str = typer.Option(
-        "", "--target", "-t", help="Run on this target: cpu; cuda (this machine's GPU); cuda:90, … (emulated)"
+        "",
+        "--target",
+        "-t",
+        help="Run on this target: cpu; cuda (this machine's GPU); cuda:90, hip:gfx942, … (emulated)",
     ),
     signature: str = typer.Option(
         "", "--signature", "-s", help="Make up a launch of KERNEL instead of running the script: '*fp32:16, i32, 1024'"

@@ -32,7 +32,12 @@ from tritium.tools.check.report import render
 from tritium.tools.request import Request, parse_target
 
 CANONICALIZE = importlib.import_module("tritium.transforms.canonicalize")
-TARGETS = {"cpu": None, "cuda:80": parse_target("cuda:80"), "cuda:90": parse_target("cuda:90")}
+TARGETS = {
+    "cpu": None,
+    "cuda:80": parse_target("cuda:80"),
+    "cuda:90": parse_target("cuda:90"),
+    "hip:gfx942": parse_target("hip:gfx942"),
+}
 
 
 @pytest.fixture(params=TARGETS)

@@ -2,6 +2,7 @@
 
 tritium check train.py                        every kernel that the script launches, at its first launch
 tritium check train.py::softmax --target cuda:90      on an emulated GPU of compute capability 9.0
+tritium check train.py::softmax --target hip:gfx942   on an emulated AMD GPU
 tritium check train.py::softmax --target cuda         on the GPU of this machine
 tritium check kernels.py::add --signature '*fp32:16, *fp32:16, *fp32:16, i32, 1024' --argument n=5000
 """
@@ -16,7 +17,6 @@ from typing import Any
 
 from ...compiler import default_target, make_backend
 from ...runtime import driver
-from ...runtime.emulated import EmulatedCUDADriver
 from ...runtime.errors import ArgumentError
 from ...runtime.grid import normalize_grid
 from ...support import TritiumError, settings
@@ -26,7 +26,7 @@ from ..run import run_script
 from .inputs import arguments_of
 from .oracle import CheckError, Report, check_launch
 from .report import render
-from .runs import Launch
+from .runs import Launch, emulated_driver
 
 __all__ = ["CheckRequest", "main"]
 
@@ -150,9 +150,9 @@ def _on(target: str) -> Iterator[None]:
             yield
         return
     described = parse_target(target)
-    if described.backend != "cuda":
-        raise CommandError(f"kernels for {target} cannot be run here: the targets are cpu, cuda, cuda:80, cuda:90 …")
-    with _active(EmulatedCUDADriver(int(described.arch))):
+    if described.backend not in ("cuda", "hip"):
+        raise CommandError(f"kernels for {target} cannot be run here: the targets are cpu, cuda, cuda:90, hip:gfx942 …")
+    with _active(emulated_driver(described)):
         yield
 
 

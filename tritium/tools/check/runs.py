@@ -20,13 +20,15 @@ from ...runtime import driver, interpreted
 from ...runtime.arrays import HOST
 from ...runtime.cuda_launcher import CudaLauncher
 from ...runtime.emulated import EmulatedCUDADriver
+from ...runtime.emulated_driver import EmulatedDriver
+from ...runtime.emulated_hip import EmulatedHIPDriver
 from ...runtime.launcher import make_launcher
 from ...support import TritiumError
 from .compare import Result
 from .hardware import OnGPU
 from .launch import Arguments
 
-__all__ = ["Failure", "Launch", "Maker", "Outcome", "active", "evaluate"]
+__all__ = ["Failure", "Launch", "Maker", "Outcome", "active", "emulated_driver", "evaluate"]
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ class Launch:
         return self.on_ir(parse_module(text), make, limit=limit)
 
     def on_machine(self, kernel: CompiledKernel, emulated: bool = False) -> Outcome:
-        """Machine code: on this processor, on a GPU of this machine, or (if it is `emulated`) the PTX on the emulator.
+        """Machine code: on this processor, on a GPU of this machine, or (if it is `emulated`) on the emulator.
 
         A kernel that was emulated is no more launched on hardware.
         """
@@ -166,14 +168,21 @@ class Launch:
         return addresses if self.there is None else self.there.host_addresses(addresses)
 
 
+def emulated_driver(target: Any, check_races: bool = True) -> EmulatedDriver:
+    """The driver of an emulated GPU of this target."""
+    if target.backend == "hip":
+        return EmulatedHIPDriver(str(target.arch), check_races)
+    return EmulatedCUDADriver(int(target.arch), check_races)
+
+
 @contextlib.contextmanager
 def active(target: Any, check_races: bool = True) -> Iterator[None]:
     """Launches for GPUs within it are emulated."""
-    if target.backend != "cuda":
+    if target.backend == "cpu":
         yield
         return
     before = driver._active
-    driver.set_active(EmulatedCUDADriver(int(target.arch), check_races))
+    driver.set_active(emulated_driver(target, check_races))
     try:
         yield
     finally:
