@@ -20,7 +20,7 @@ from .builtin import BUILTIN, is_builtin, outside_kernel
 from .device import missing
 from .hints import choose_overload, library_call
 from .libdevice_fallbacks import FALLBACKS, Fallback
-from .libdevice_symbols import PREDICATES, library_names, overloads
+from .libdevice_symbols import NOT_LOWERED, PREDICATES, library_names, overloads
 
 __all__: list[str] = []  # filled below: every name of the library
 
@@ -37,7 +37,7 @@ def _export(name: str, fn: Any, count: int | None = None) -> None:
             raise outside_kernel(name)
         args, kwargs = _positional(name, count, own, args, kwargs)
         backend = getattr(_semantic.options, "backend_name", "cpu")
-        known = None if backend == "cpu" else overloads(backend, name)
+        known = None if backend == "cpu" or (backend == "hip" and name in NOT_LOWERED) else overloads(backend, name)
         if known is None:
             extra = {"_generator": _generator} if name in FALLBACKS else {}
             return _widened(fn, args, {**kwargs, **extra}, _semantic)

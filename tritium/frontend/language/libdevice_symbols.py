@@ -92,6 +92,12 @@ _HIP = {
 _LIBRARIES = {"cuda": ("__nv_", _CUDA), "hip": ("__ocml_", _HIP)}
 _TYPES = {"i": int32, "u": uint32, "l": int64, "U": uint64, "f": float32, "d": float64}
 
+NOT_LOWERED = frozenset((
+    "cyl_bessel_i0", "cyl_bessel_i1", "erfcx", "fast_dividef", "fast_expf", "fast_tanhf", "ilogb", "j0", "j1",
+    "nextafter", "y0", "y1",
+))  # fmt: skip
+"""Functions of OCML that have no lowering for AMD GPUs: they are written in the language, as on CPUs."""
+
 PREDICATES = frozenset({"isinf", "isnan", "finitef", "isfinited"})
 """Functions whose integer result 0 or 1 becomes int1."""
 

@@ -92,6 +92,8 @@ class AMDArithmetic(TargetInfo):
     ) -> str:
         """`__ocml_sin_f32` and the like: the function of the same name that `function` knows, or an intrinsic."""
         found = _OCML.fullmatch(symbol)
+        if found is None and symbol in _vecmath.MATH_FUNCTIONS:  # of the language's own library
+            return self.function(e, op, symbol, ty, *operands)
         if found is None:
             raise UnsupportedOperation(op, f"of the library function {symbol} is not supported on {self.name}")
         name = found[1]
