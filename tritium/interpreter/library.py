@@ -1,4 +1,4 @@
-"""Functions of libraries on NumPy arrays of fp64: those of the CPU backend, and the usual ones of libdevice and OCML."""
+"""Functions of libraries on NumPy arrays of fp64: those of the CPU backend, the usual ones of libdevice and OCML."""
 
 from __future__ import annotations
 
