@@ -38,28 +38,31 @@ __all__ = [
 _INF = constexpr(float("inf"))
 
 
-def _rounded(op: Any, x: Any, y: Any, sem: Any) -> tensor:
-    x, y = sem.binary_operands(unwrap(x), unwrap(y))
+@builtin
+def _rounded(operation: constexpr, x: tensor, y: tensor, _semantic: Any = None) -> tensor:
+    """x `operation` y, rounded on its own also where additions and multiplications may be contracted."""
+    op = getattr(arith, unwrap(operation))
+    x, y = _semantic.binary_operands(unwrap(x), unwrap(y))
     made = op(x.handle, y.handle, roundingmode=arith.RoundingMode.to_nearest_even)
-    return tensor(sem.builder.add(made), x.type)
+    return tensor(_semantic.builder.add(made), x.type)
 
 
-@builtin
-def add_rn(x: Any, y: Any, _semantic: Any = None) -> tensor:
-    """x + y, rounded on its own also where additions and multiplications may be contracted."""
-    return _rounded(arith.AddF, x, y, _semantic)
+@language_function
+def add_rn(x, y):
+    """x + y, never contracted to an FMA."""
+    return _rounded("AddF", x, y)
 
 
-@builtin
-def sub_rn(x: Any, y: Any, _semantic: Any = None) -> tensor:
-    """x - y, rounded on its own."""
-    return _rounded(arith.SubF, x, y, _semantic)
+@language_function
+def sub_rn(x, y):
+    """x - y, never contracted to an FMA."""
+    return _rounded("SubF", x, y)
 
 
-@builtin
-def mul_rn(x: Any, y: Any, _semantic: Any = None) -> tensor:
-    """x * y, rounded on its own."""
-    return _rounded(arith.MulF, x, y, _semantic)
+@language_function
+def mul_rn(x, y):
+    """x * y, never contracted to an FMA."""
+    return _rounded("MulF", x, y)
 
 
 @language_function

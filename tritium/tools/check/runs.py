@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler import CompiledKernel, make_backend
+from ...compiler import CompiledKernel, GPUTarget, make_backend
 from ...frontend.errors import CompilationError
 from ...interpreter import AssertionFailed, Evaluator, OutOfBoundsError, UndefinedError
 from ...interpreter.evaluator import argument_values, pick_kernel
@@ -168,7 +168,7 @@ class Launch:
         return addresses if self.there is None else self.there.host_addresses(addresses)
 
 
-def emulated_driver(target: Any, check_races: bool = True) -> EmulatedDriver:
+def emulated_driver(target: GPUTarget, check_races: bool = True) -> EmulatedDriver:
     """The driver of an emulated GPU of this target."""
     if target.backend == "hip":
         return EmulatedHIPDriver(str(target.arch), check_races)
