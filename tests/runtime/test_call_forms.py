@@ -99,6 +99,17 @@ def test_ambiguous_count_is_refused() -> None:
     assert "pass all 6 arguments, or the 2 run-time ones" in str(raised.value)
 
 
+def test_compiled_in_values_of_an_incomplete_call_are_checked() -> None:
+    """All but the specialized 1: the same count as all but the last parameter, which is compiled in."""
+    x, out = np.arange(16, dtype=np.float32), np.empty(16, np.float32)
+    compiled = strided[(1,)](x, None, out, 9, 1, SCALE=3, BLOCK=16)
+    compiled[(1,)](x, None, out, 9, 1, 3)
+    with pytest.raises(ArgumentError) as raised:
+        compiled[(1,)](x, None, out, 9, 3, 16)
+    assert "6 arguments are (x, bias, out, n, stride, SCALE), and 'stride' is compiled in as 1" in str(raised.value)
+    assert "hint: pass all 7 arguments, or the 3 run-time ones" in str(raised.value)
+
+
 @pytest.mark.parametrize("number", [0, 1, 3, 7])
 def test_count_without_form_is_refused(number) -> None:
     x, out = np.arange(4, dtype=np.int32), np.empty(4, np.int32)

@@ -100,9 +100,9 @@ def compile(
     if isinstance(src, IRSource):
         _check_file(src, backend, stages, chosen)
     if until is not None:
-        stages = _cut(backend, stages, src.ext, until)
-    if src.ext in backend.planned_stages:
-        raise backend.missing_stage(src.ext, list(stages))
+        stages = _cut(backend, stages, src.first_stage, until)
+    if src.first_stage in backend.planned_stages:
+        raise backend.missing_stage(src.first_stage, list(stages))
     stage_key = _inspect_stages(backend, stages, chosen, src.language) + (f"until:{until}" if until else "")
     if _env_vars is not None and dict(_env_vars) != settings.invalidating_environment():
         stage_key += f"environment:{sorted(_env_vars.items())}"
@@ -133,7 +133,7 @@ def compile(
 
 def _serves(entry: Entry, src: Any, stages: Mapping[str, Any]) -> bool:
     """Whether an entry is complete for its kernel. (It may not have been written by a compile.)"""
-    last = [name for name, stage in stages.items() if not getattr(stage, "on_demand", False)] or [src.ext]
+    last = [name for name, stage in stages.items() if not getattr(stage, "on_demand", False)] or [src.first_stage]
     return last[-1] in entry.stages and entry.metadata.get("name") == src.name and "target" in entry.metadata
 
 
@@ -283,7 +283,7 @@ def _finish(
     names = first + [n for n in stages if n in entry.stages or n in makers]
     taken = {}
     if not cache_hit:
-        taken = {src.ext: times.ir_initialization / 1e3, **{n: t / 1e3 for n, t in times.lowering_stages}}
+        taken = {src.first_stage: times.ir_initialization / 1e3, **{n: t / 1e3 for n, t in times.lowering_stages}}
     absent = {name: backend.missing_stage(name, list(stages)) for name in backend.planned_stages}
     updates = _location_updates(entry, src) if cache_hit else {}
     texts = LazyStages(names, entry.stages, makers, absent, backend.extra_texts(), updates)

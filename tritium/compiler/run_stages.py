@@ -74,17 +74,17 @@ class Lowering:
         with imports_stay():
             src.prepare()
         times.imports = (time.perf_counter_ns() - start) // 1000
-        times.running = src.ext
+        times.running = src.first_stage
         if trace is not None:
-            trace.begin_stage(src.ext, self.metadata)
+            trace.begin_stage(src.first_stage, self.metadata)
         start = time.perf_counter_ns()
         self.value = src.make_ir(self.backend.target, self.options)
-        check_size(src.ext, self.value)
+        check_size(src.first_stage, self.value)
         self.text = self.backend.text_of(self.value)
         times.ir_initialization = (time.perf_counter_ns() - start) // 1000
         if trace is not None:
             trace.end_stage(self.value, self.text, self.metadata)
-        return {src.ext: self.text}
+        return {src.first_stage: self.text}
 
     def run(self) -> dict[str, str | bytes]:
         """The text (or bytes) of every later stage that is not made on demand."""
@@ -93,13 +93,13 @@ class Lowering:
         with imports_stay():
             backend.prepare()
         times.imports += (time.perf_counter_ns() - start) // 1000
-        results, texts = {src.ext: self.value}, {}
+        results, texts = {src.first_stage: self.value}, {}
         self.value = None
-        rows = list(rows_behind(self.stages, src.ext))
+        rows = list(rows_behind(self.stages, src.first_stage))
         for _, stage in rows:
             if (expect := getattr(stage, "expect", None)) is not None:
                 expect()
-        last_use = _last_uses(src.ext, rows)
+        last_use = _last_uses(src.first_stage, rows)
         for name, stage in rows:
             times.running = name
             if trace is not None:
@@ -151,6 +151,6 @@ def rows_behind(stages: dict[str, Any], first: str) -> Iterator[tuple[str, Any]]
 def dump_rest(src: Any, asm: Any, made: Collection[str]) -> None:
     """Dump the stages that are not among `made`, and the disassembly if there is a tool for it."""
     for name in (*asm, *asm.extra_names):
-        if name != src.ext and name not in made:
+        if name != src.first_stage and name not in made:
             with contextlib.suppress(ToolMissing):
                 _files.dump_stage(src, name, asm[name])

@@ -110,7 +110,10 @@ class ASTSource:
     as `{(0,): [["tt.divisibility", 16]]}`. SourceError for parameters that do not match the function.
     """
 
-    ext = "source"
+    ext = "ttir"
+    """The first stage that a backend makes of it, as Triton says it."""
+
+    first_stage = "source"
     language = "triton"
 
     def __init__(
@@ -239,7 +242,7 @@ class IRSource:
 
     def __init__(self, path: str | os.PathLike[str], context: Any = None, backend: Any = None) -> None:
         self.path: Path = _pathlib.Path(path)
-        self.ext = self.path.suffix[1:]
+        self.ext = self.first_stage = self.path.suffix[1:]
         try:
             self.src = read_regular(self.path).decode().replace("\r\n", "\n").replace("\r", "\n")
         except UnicodeDecodeError as error:

@@ -32,7 +32,7 @@ class CompileTrace:
         self.recording.begin(
             kernel=src.name,
             target=f"{target.backend}:{target.arch}",
-            first=src.ext,
+            first=src.first_stage,
             key=key,
             compiler=package_key(),
             source=src.hash(),

@@ -64,7 +64,7 @@ def _compile(stated: dict[str, Any], text: str) -> Entry:
 class _Text:
     """The source of a job: only the text of its first stage exists here."""
 
-    ext = "source"
+    first_stage = "source"
 
 
 def _waits(pipe: Any) -> bool:

@@ -188,7 +188,7 @@ def _is_portable(work: Lowering) -> bool:
     """Whether another process can do the work with the same result."""
     backend, options = work.backend, work.options
     hooked = settings.runtime.add_stages_inspection_hook is not None
-    if work.src.ext != "source" or work.replaced is not None or work.trace is not None or hooked:
+    if work.src.first_stage != "source" or work.replaced is not None or work.trace is not None or hooked:
         return False
     if settings.insertions.value and foreign_insertions():
         return False

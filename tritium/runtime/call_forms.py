@@ -12,7 +12,8 @@ out more or less of these. `CallForms` accepts every form that Triton 3.6 to 3.9
 | no trailing constants | all up to the last one read at run time (Triton 3.7 and later read no further) |
 
 The number of arguments selects the form. Where two forms of this length assign a run-time value to different
-parameters, the call is ambiguous and refused.
+parameters, the call is ambiguous and refused; so is one of the last form with another value for a parameter that is
+compiled in, which is a call that left out something else.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from typing import Any
 from .errors import ArgumentError
 
 __all__ = ["CallForms"]
+
+_PLAIN = (int, float, str, type(None))
 
 
 class CallForms:
@@ -65,9 +68,27 @@ class CallForms:
         if len(args) == len(self._names):
             return args
         values = [self._constants.get(i) for i in range(len(self._names))]
-        for i, value in zip(self.positions(len(args)), args):
+        positions = self.positions(len(args))
+        if positions is not self._undeclared and positions is not self._runtime:
+            self._check_constants(positions, args)
+        for i, value in zip(positions, args):
             values[i] = value
         return values
+
+    def _check_constants(self, positions: Sequence[int], args: Sequence[object]) -> None:
+        """ArgumentError if a value differs from the compiled-in one: then other arguments were left out."""
+        for i, value in zip(positions, args):
+            constant = self._constants.get(i)
+            constant = getattr(constant, "value", constant)
+            value = getattr(value, "value", value)
+            if i not in self._runtime and isinstance(constant, _PLAIN) and (
+                not isinstance(value, _PLAIN) or value != constant
+            ):
+                raise ArgumentError(
+                    f"{self._kernel}: {len(args)} arguments are ({self._shown(positions)}), and {self._names[i]!r} is "
+                    f"compiled in as {constant!r}\nhint: pass all {len(self._names)} arguments, or the "
+                    f"{len(self._runtime)} run-time ones"
+                )
 
     def positions(self, count: int) -> Sequence[int]:
         """The parameter index of each of `count` arguments; ArgumentError unless one form has this length."""
