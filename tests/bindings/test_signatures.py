@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import os
 import pickle
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -164,6 +166,17 @@ def test_kernel_for_another_machine_from_files() -> None:
     again = CompiledKernel(made.src, made.metadata_group, "0123")
     assert again.hash == "0123" and again.asm["ptx"] == made.asm["ptx"]
     assert again.metadata.target == GPUTarget("cuda", 90, 32) and again.packed_metadata == made.packed_metadata
+
+
+def test_metadata_may_hold_the_target_as_json_writes_it(tmp_path) -> None:
+    """Programs that run the stages themselves write the metadata with the GPUTarget that they compiled for."""
+    made = compile(add_source(), target=GPUTarget("cuda", 90, 32), until="ptx")
+    group = dict(made.metadata_group)
+    described = json.loads(Path(group["add.json"]).read_text())
+    group["add.json"] = str(tmp_path / "add.json")
+    Path(group["add.json"]).write_text(json.dumps({**described, "target": GPUTarget("cuda", 90, 32)}))
+    again = CompiledKernel(made.src, group, "0123")
+    assert again.metadata.target == GPUTarget("cuda", 90, 32) and again.asm["ptx"] == made.asm["ptx"]
 
 
 def test_files_that_are_no_kernel(tmp_path) -> None:

@@ -26,6 +26,10 @@ def read_group(group: Mapping[str, str], key: str) -> tuple[BaseBackend, dict[st
         )
     metadata = json.loads(Path(described).read_bytes())
     target = metadata.get("target")
+    if isinstance(target, list) and len(target) == len(GPUTarget._fields):
+        metadata["target"] = target = dict(
+            zip(GPUTarget._fields, target)
+        )  # a GPUTarget, which `json` writes as a tuple
     if not isinstance(target, dict):
         raise SourceError(f"{described} holds no metadata of a kernel: it names no target")
     backend = make_backend(GPUTarget(target["backend"], target["arch"], target["warp_size"]))

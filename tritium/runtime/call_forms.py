@@ -81,8 +81,10 @@ class CallForms:
             constant = self._constants.get(i)
             constant = getattr(constant, "value", constant)
             value = getattr(value, "value", value)
-            if i not in self._runtime and isinstance(constant, _PLAIN) and (
-                not isinstance(value, _PLAIN) or value != constant
+            if (
+                i not in self._runtime
+                and isinstance(constant, _PLAIN)
+                and (not isinstance(value, _PLAIN) or value != constant)
             ):
                 raise ArgumentError(
                     f"{self._kernel}: {len(args)} arguments are ({self._shown(positions)}), and {self._names[i]!r} is "
