@@ -10,7 +10,7 @@ from ..dialects import tt
 from ..dialects.tt_types import PointerType
 from ..dialects.ttg_context import num_ctas
 from ..dialects.ttg_maps import linear_layout_of
-from ..ir import FloatType, IntegerType, Memory, MemoryAccess, TensorType, Type, element_type
+from ..ir import FloatType, IntegerType, Memory, MemoryAccess, Operation, TensorType, Type, element_type
 from ..layout.axis import others_numbers
 from ..layout.gather import Gathering, plan_gathering
 from ..layout.reduction import Reduction, plan_reduction
@@ -128,7 +128,7 @@ def shared_how(op: Any) -> str:
     return "lanes" if zeros == copies["lane"] else "memory"
 
 
-def _changes_shared_memory(op: Any) -> bool:
+def _changes_shared_memory(op: Operation) -> bool:
     """Whether an atomic changes memory of its CTA, where each CTA executes it for itself."""
     return isinstance(op, MemoryAccess) and any(access.memory is Memory.SHARED for access in op.accesses)
 

@@ -30,6 +30,12 @@ def has_dots_and_scalar_loads(module: Operation) -> bool:
     )
 
 
+def has_loop_of_dots(module: Operation) -> bool:
+    """For `when` of a row: a counted loop has two dots or more."""
+    loops = [op for op in module.walk() if isinstance(op, CountedLoop)]
+    return any(sum(map(is_tensor_dot, loop.body)) > 1 for loop in loops)
+
+
 TTIR_PIPELINE = [  # order matters: see ORDER
     _row("inliner", "Inline all calls: later passes are intraprocedural", when=has_any("tt.call")),
     _row("symbol-dce", "Drop functions that were inlined everywhere"),
@@ -106,10 +112,10 @@ for _descriptors in (False, True):
     check_order(gpu_ttir_pipeline(_descriptors, True), ORDER)
 
 
-def gpu_versions_pipeline(threads: int, contracts: bool) -> list[Pass]:
+def gpu_versions_pipeline(threads: int, contracts: bool, wgmma_stages: int = 0) -> list[Pass]:
     """Passes on `ttir` for GPUs that version code on conditions, before layouts.
 
-    `threads`: of a program; `contracts`: floats are contracted to FMAs.
+    `threads`: of a program; `contracts`: floats are contracted to FMAs; `wgmma_stages`: of loops, where there is WGMMA.
     """
     return [
         _row(
@@ -123,4 +129,10 @@ def gpu_versions_pipeline(threads: int, contracts: bool) -> list[Pass]:
             "Access memory by vectors where addresses from memory are aligned",
             when=has_dots_and_scalar_loads,
         ),
+        *([_widen(threads, wgmma_stages)] if wgmma_stages > 3 else []),
     ]
+
+
+def _widen(threads: int, stages: int) -> Pass:
+    options = {"threads": threads, "num_stages": stages}
+    return _row("widen-loops", "Widen dots with few columns by merging iterations", options, when=has_loop_of_dots)

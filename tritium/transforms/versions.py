@@ -22,7 +22,7 @@ from ..dialects import scf
 from ..ir import Block, Builder, IfLike, Operation, Value
 from ..ir.dominance import ancestor_in
 
-__all__ = ["operations_between", "used_outside", "version"]
+__all__ = ["empty_branch", "operations_between", "used_outside", "version"]
 
 Emit = Callable[[Builder], Callable[[Value], Value]]
 """Emits the specialized copy with a builder, and returns the function from an old value to its copy's."""
@@ -38,13 +38,18 @@ def operations_between(first: Operation, last: Operation) -> list[Operation]:
     return found
 
 
+def empty_branch(b: Builder, condition: Value, results: Sequence[Value]) -> IfLike:
+    """An `if` with an empty block for each outcome, whose results have the types of `results`."""
+    return b.insert(scf.If.build(condition, [v.type for v in results]))
+
+
 def version(ops: Sequence[Operation], condition: Value, emit: Emit) -> IfLike:
     """Run what `emit` emits where `condition` holds, and otherwise `ops`, adjacent operations of one block."""
     block = ops[0].parent
     assert block is not None
     inside = set(ops)
     used = [r for op in ops for r in op.results if used_outside(r, inside, block)]
-    branch = Builder(block, ops[0], ops[0].loc).insert(scf.If.build(condition, [v.type for v in used]))
+    branch = empty_branch(Builder(block, ops[0], ops[0].loc), condition, used)
     then, otherwise = branch.then_block, branch.else_block
     assert otherwise is not None
     copy_of = emit(Builder(then, loc=branch.loc))

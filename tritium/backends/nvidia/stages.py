@@ -26,7 +26,7 @@ from ...dialects import builtin, tt
 from ...dialects.tt_types import TensorDescType
 from ...dialects.ttg_switches import WITHOUT, is_on
 from ...hardware.nvidia import NvidiaGPU
-from ...hardware.nvidia_features import MMA_SYNC
+from ...hardware.nvidia_features import MMA_SYNC, WGMMA
 from ...ir import ArrayAttr, IntegerAttr, Operation, Pass, StringAttr, functions_of, i32
 from ...ir.passes import has_any, rows_from, run_pipeline
 from ...ir.remarks import remark
@@ -90,7 +90,11 @@ def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]
             {"tensor_cores": options.target.gpu.has(MMA_SYNC)},
             when=has_any("tt.dot_scaled"),
         ),
-        *gpu_versions_pipeline(machine.num_warps * machine.threads_per_warp, options.enable_fp_fusion),
+        *gpu_versions_pipeline(
+            machine.num_warps * machine.threads_per_warp,
+            options.enable_fp_fusion,
+            options.num_stages if options.target.gpu.has(WGMMA) and options.num_ctas == 1 else 0,
+        ),
         Pass("convert-triton-to-tritongpu", convert_triton_to_tritongpu, "a plain layout for every tensor", machine),
         *nvidia_ttgir_pipeline(options.target.gpu, options.num_stages),
     ]
