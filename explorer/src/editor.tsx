@@ -3,7 +3,7 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirro
 import { syntaxTree } from "@codemirror/language";
 import { MergeView, unifiedMergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { EditorState, type Extension, type Range, StateEffect, StateField } from "@codemirror/state";
+import { Annotation, EditorState, type Extension, type Range, StateEffect, StateField } from "@codemirror/state";
 import {
   Decoration,
   type DecorationSet,
@@ -204,7 +204,14 @@ function common(
     drawSelection(),
     highlightSelectionMatches({ minSelectionLength: 2, maxMatches: 60 }),
     search({ top: true }),
-    keymap.of([...(editable ? [indentWithTab] : []), ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
+    // The page compiles on this key: it inserts no line.
+    keymap.of([
+      { key: "Mod-Enter", run: () => true },
+      ...(editable ? [indentWithTab] : []),
+      ...searchKeymap,
+      ...historyKeymap,
+      ...defaultKeymap,
+    ]),
     ...(editable ? [history()] : [EditorState.readOnly.of(true)]),
     EditorView.contentAttributes.of({
       "aria-label": label,
@@ -248,8 +255,11 @@ function useDecorations(view: { current: EditorView | null }, props: CodeProps, 
   }, [marks, props.text, extra]);
   useEffect(() => {
     if (view.current && props.reveal) scrollToLine(view.current, props.reveal.line);
-  }, [props.reveal?.serial, props.reveal?.line, props.text, extra]);
+  }, [props.reveal?.serial, props.reveal?.line, props.editable ? "" : props.text, extra]);
 }
+
+/** Marks a change that the page makes, not the user. */
+const fromPage = Annotation.define<boolean>();
 
 /** One text. */
 export function Code(props: CodeProps) {
@@ -261,7 +271,8 @@ export function Code(props: CodeProps) {
   const editable = props.editable === true;
   useEffect(() => {
     const listen = EditorView.updateListener.of((update) => {
-      if (update.docChanged) onChange.current?.(update.state.doc.toString());
+      const typed = update.docChanged && !update.transactions.some((one) => one.annotation(fromPage));
+      if (typed) onChange.current?.(update.state.doc.toString());
     });
     const made = new EditorView({
       parent: host.current as HTMLDivElement,
@@ -277,7 +288,8 @@ export function Code(props: CodeProps) {
   useEffect(() => {
     const now = view.current;
     if (now && now.state.doc.toString() !== props.text) {
-      now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: props.text } });
+      const changes = { from: 0, to: now.state.doc.length, insert: props.text };
+      now.dispatch({ changes, annotations: fromPage.of(true) });
       if (!editable) now.scrollDOM.scrollTop = 0;
     }
   }, [props.text]);

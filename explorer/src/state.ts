@@ -219,6 +219,8 @@ export function notice(message: string): void {
 }
 
 function finished(job: Job): void {
+  // The machine code is kept when the job ends, after the last event of its document.
+  if (job.document) renew(`api/performance/${job.document}`, job.document === documentId.peek());
   const opens = job.kind === "compile" || job.kind === "open";
   if (opens && job.state === "done" && job.document) {
     void openDocument(job.document);

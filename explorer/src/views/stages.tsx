@@ -460,7 +460,9 @@ function IrHead(props: { found: Document; at: Pick; pass: Pass | null }) {
         />
         fold
       </label>
-      {stage?.editable && !pass && stage.after ? <EditBar stage={at.stage} text={stage.after} /> : null}
+      {stage?.editable && at.stage !== "source" && !pass && stage.after ? (
+        <EditBar stage={at.stage} text={stage.after} />
+      ) : null}
     </header>
   );
 }
@@ -495,7 +497,7 @@ export function IrPane() {
   const listing = found.listings.find((l) => l.name === at.stage);
   const after = steps?.after ?? shownText.value;
   const before = steps?.before ?? (pass ? pass.before : null);
-  const edited = draft.value && draft.value.stage === at.stage && !pass;
+  const edited = draft.value && draft.value.stage === at.stage && at.stage !== "source" && !pass;
   return (
     <section class="pane" aria-label="IR">
       <IrHead found={found} at={at} pass={pass} />

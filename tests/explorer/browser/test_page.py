@@ -31,6 +31,25 @@ def test_a_value_shows_its_type_and_uses_and_selects_its_source(opened):
     page.locator("[aria-label='Source'] .cm-line.l-here", has_text="x * 1.0").wait_for()
 
 
+def test_hovering_a_value_shows_its_type_and_uses(opened):
+    page = opened(answers())
+    page.get_by_role("button", name="After").click()
+    page.locator("[aria-label='IR'] .t-value", has_text="%x").last.hover()
+    hint = page.locator(".hint").inner_text()
+    assert "%x" in hint and "f32" in hint and "argument at" in hint
+
+
+def test_typed_text_and_its_cursor_stay_while_a_line_is_selected(opened):
+    page = opened(answers(capabilities={"compile": True}))
+    page.locator("[aria-label='Source'] .cm-line", has_text="x * 1.0").click()
+    page.locator("[aria-label='Source'] header").get_by_role("button", name="Edit").click()
+    page.get_by_label("Source scale.py").focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("# one\n# two")
+    lines = page.locator("[aria-label='Source'] .cm-line").all_inner_texts()
+    assert lines[-2:] == ["# one", "# two"] and len(lines) == 6
+
+
 def test_the_keys_step_through_rewrites_with_equations(opened):
     page = opened(answers())
     page.get_by_label("Next rewrite").wait_for()
