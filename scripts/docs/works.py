@@ -10,8 +10,8 @@ from scripts.works.names import HOST, NOTES, REASONS, Topic, topics
 
 from .markdown import NOTE, sections, table
 
-_HEADS = {"cpu": "CPU", "interpreter": "interpreter", "nvidia": "NVIDIA", HOST: "shown by"}
-_HOW = {"hardware": " (GPU)", "emulated": "", "compiled": " (compiled)"}
+_HEADS = {"cpu": "CPU", "interpreter": "interpreter", "nvidia": "NVIDIA", "amd": "AMD", HOST: "shown by"}
+_HOW = {"hardware": " (GPU)", "emulated": "", "compiled": " (compiled)", "gfx1100": " (gfx1100)"}
 
 
 def works_page() -> dict[str, str]:
@@ -35,7 +35,8 @@ def _introduction(evidence: Evidence) -> str:
 
         For NVIDIA, "GPU" says that the test was recorded on a GPU; without a word the GPU was the
         [emulated](emulator.md) one, which executes the same PTX; "compiled" says that the kernel became machine code
-        (a CUBIN), but was not run.
+        (a CUBIN), but was not run. For AMD, the test ran on the [emulated](amd-gpus.md) gfx942, or where it says so on
+        the emulated gfx1100; nothing has run on AMD hardware.
 
         Names are given as tests: `expressions::test_casts` is `test_casts` in `test_expressions.py`.
         """

@@ -1,7 +1,7 @@
 """The file of evidence, `shown.json`: {name: {target: test}}, a test as `tests/file.py::function`.
 
 Targets are `cpu`, `interpreter`, `emulated` and `hardware` (NVIDIA's, by the emulator or by a GPU), `compiled` (to
-machine code for NVIDIA, not run), and `host`.
+machine code for NVIDIA, not run), `gfx942` and `gfx1100` (AMD's, by the emulator), and `host`.
 """
 
 from __future__ import annotations

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from .evidence import Evidence, exists
-from .names import REASONS, topics
+from .names import AMD, REASONS, topics
 
 __all__ = ["KINDS", "gaps"]
 
 #: What counts as shown on a target, best first.
 KINDS = {
     "nvidia": ("hardware", "emulated", "compiled"),
+    "amd": AMD,
     "cpu": ("cpu",),
     "interpreter": ("interpreter",),
     "host": ("host",),

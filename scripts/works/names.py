@@ -12,9 +12,11 @@ import tritium.language as tl
 from tritium.frontend.language.libdevice_symbols import library_names
 from tritium.language.extra import cuda, libdevice
 
-__all__ = ["HOST", "NOTES", "REASONS", "TARGETS", "Topic", "all_names", "objects", "topics"]
+__all__ = ["AMD", "HOST", "NOTES", "REASONS", "TARGETS", "Topic", "all_names", "objects", "topics"]
 
-TARGETS = ("cpu", "interpreter", "nvidia")
+TARGETS = ("cpu", "interpreter", "nvidia", "amd")
+AMD = ("gfx942", "gfx1100")
+"""The emulated AMD GPUs that tests run on."""
 HOST = "host"  # names that have no target: functions and classes around kernels
 
 
@@ -151,11 +153,17 @@ def _names_of(prefix: str, module: ModuleType) -> set[str]:
 
 _NO_SUCH_GPU = "not on NVIDIA: a type of AMD's GPUs"
 _GPU_ONLY = "code and registers of a GPU; elsewhere an error says so"
+_NVIDIA_ONLY = "instructions of NVIDIA GPUs; elsewhere an error says so"
 
 #: (name, target) -> why there is nothing to show.
 REASONS: dict[tuple[str, str], str] = {
     ("tl.float8e4b8", "nvidia"): _NO_SUCH_GPU,
     ("tl.float8e5b16", "nvidia"): _NO_SUCH_GPU,
+    ("tl.float8e4b15", "amd"): "not on AMD, as in Triton",
+    ("tl.atomic_poll", "amd"): "not supported yet: its timeout needs a clock",
+    ("tl.device_print", "amd"): "not supported yet: ROCm's functions for host calls are not linked",
+    ("tl.inline_asm_elementwise", "amd"): "not supported yet: LLVM's assembler for AMD GPUs is not in llvmlite",
+    **{(name, "amd"): _NVIDIA_ONLY for name in _below("tl.extra.cuda", _CUDA)},
     **{
         (f"tl.{name}", target): _GPU_ONLY
         for name in ("inline_asm_elementwise", "extern_elementwise")

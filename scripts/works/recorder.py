@@ -30,7 +30,7 @@ from tritium.interpreter.kernels import Launch
 from tritium.language import dtype, tensor_descriptor
 from tritium.support import settings
 
-from .names import HOST, all_names, objects
+from .names import AMD, HOST, all_names, objects
 
 WORKERS_PART = "names_shown"
 _BUILTINS = {id(getattr(builtins, name[9:])): [name] for name in all_names() if name.startswith("builtins.")}
@@ -143,13 +143,15 @@ class Recorder:
         marked = {name for mark in item.iter_markers("shows") for name in mark.args}
         assert marked <= self.names, f"{test} shows {sorted(marked - self.names)}, which no topic of names.py has"
         if marked:
-            own = next(iter(self.shown), HOST) if device is None else "cuda"
+            own = next(iter(self.shown), HOST) if device is None else "hip" if device in AMD else "cuda"
             self.shown.setdefault(own, set()).update(marked)
             self.shown.setdefault(HOST, set()).update(marked)
         for target, names in self.shown.items():
-            where = device if target == "cuda" and device else "compiled" if target in ("cuda", "hip") else target
-            if where == "cuda":
-                where = "hardware"
+            where = target
+            if target == "hip":
+                where = device if device in AMD else "compiled:hip"
+            elif target == "cuda":
+                where = {None: "compiled", "cuda": "hardware"}.get(device, device)
             for name in names:
                 self.found.setdefault(name, {}).setdefault(where, {})[test] = len(names)
 

@@ -38,6 +38,16 @@ def test_one(kernel):
     assert sorted(x) == [0, 1, 2, 3] and kernel is not None
 
 
+@pytest.mark.parametrize("device", ["gfx942"])
+def test_on_an_emulated_gpu(device):
+    from tritium.runtime import driver
+    from tritium.runtime.emulated_hip import EmulatedHIPDriver
+
+    driver.set_active(EmulatedHIPDriver(device))
+    flips[(1,)](np.array([3, 1, 2, 0], np.int32), 4)
+    driver.reset_active()
+
+
 def test_that_kills_its_process():
     import os
     if DIES:
@@ -68,8 +78,8 @@ def test_what_is_found_is_written(tmp_path, arguments):
     pytest.importorskip("xdist")
     said = _run(tmp_path, *arguments)
     found = json.loads((tmp_path / "shown.json").read_text())
-    assert {"cpu"} == found["tl.sort"].keys() == found["tl.flip"].keys(), said
-    assert "1 failed, 3 passed" in said and "it died" not in said
+    assert found["tl.sort"].keys() == {"cpu"} and found["tl.flip"].keys() == {"cpu", "gfx942"}, said
+    assert "1 failed, 4 passed" in said and "it died" not in said
 
 
 def test_a_worker_that_dies_is_told(tmp_path):
