@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import tritium
+import tritium.language as tl
+from tritium.frontend.aggregates import aggregate
 from tritium.frontend.errors import CompilationError
 from tritium.runtime import ArgumentError, TensorDescriptor
 from tritium.runtime.specialize import ParameterRule, constant_key, parameter_rules, possible_divisors, specialize
@@ -207,3 +209,52 @@ def test_arguments_of_a_function_divide_only_where_it_divides_by_them():
     assert possible_divisors("g(p, q)", scope) == {"q"}, "through another function"
     assert possible_divisors("f(p // t, q, h(u, v))", scope) == {"t", "q", "u", "v"}, "h is not known"
     assert possible_divisors("f(*p)", scope) == {"p"}
+
+
+def _class_with(number: int) -> type:
+    class Made:
+        N = tl.constexpr(number)
+
+    return Made
+
+
+def _aggregate_with(number: int, other: int) -> type:
+    factor = tl.constexpr(number)
+
+    @aggregate
+    class Made:
+        x: tl.tensor
+        OTHER = tl.constexpr(other)
+
+        @tritium.jit
+        def get(self):
+            return self.x * factor
+
+    return Made
+
+
+@tritium.jit
+def store_constant(out, S: tl.constexpr):
+    tl.store(out, S.N)
+
+
+@tritium.jit
+def store_method(out, S: tl.constexpr):
+    tl.store(out, S(tl.program_id(0) + 1).get() + S.OTHER)
+
+
+def test_classes_of_one_name_are_told_apart_by_content():
+    out = np.zeros(1, np.int32)
+    for number in (3, 4, 3):
+        store_constant[(1,)](out, _class_with(number))
+        assert out[0] == number
+
+
+def test_aggregates_of_equal_content_share_a_kernel():
+    out = np.zeros(1, np.int32)
+    kernels = []
+    for number, other in ((3, 5), (4, 5), (3, 6), (3, 5)):
+        kernels.append(store_method[(1,)](out, _aggregate_with(number, other)))
+        assert out[0] == number + other
+    assert kernels[0] is kernels[3]
+    assert len(set(map(id, kernels))) == 3

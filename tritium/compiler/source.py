@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..frontend.callee import SourceFunction
 
+_identity = LazyModule("..frontend.identity", __package__)
 _pathlib = LazyModule("pathlib")
 _visitor = LazyModule("..frontend.visitor", __package__)
 _text = LazyModule(".text", __package__)
@@ -53,6 +54,8 @@ def _stable(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         fields = ",".join(getattr(type(value), "_fields", ()))
         return f"{type(value).__name__}[{fields}]({','.join(map(_stable, value))})"
+    if isinstance(value, type):
+        return str(_identity.identity(value))  # classes of one name may differ in content
     key = getattr(value, "cache_key", None)
     if isinstance(key, str):
         return key

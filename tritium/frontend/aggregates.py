@@ -208,9 +208,13 @@ def _default_init(self: Any, fields: dict[str, Any], defaults: dict[str, Any], a
 
 
 def _members(cls: type, init: Any) -> list[Any]:
-    """The functions whose source is part of the identity of the class."""
-    found = [m for m in cls.__dict__.values() if isinstance(m, (SourceFunction, ConstexprFunction))]
-    return [*found, *([ConstexprFunction(init)] if init is not None and hasattr(init, "__code__") else [])]
+    """What is part of the identity of the class: the source of functions, fields and constants, and its bases."""
+    members = {n: m for n, m in cls.__dict__.items() if not (n.startswith("__") and n.endswith("__"))}
+    found = [m for m in members.values() if isinstance(m, (SourceFunction, ConstexprFunction))]
+    found += [ConstexprFunction(init)] if init is not None and hasattr(init, "__code__") else []
+    others = {n: m for n, m in members.items() if not isinstance(m, (SourceFunction, ConstexprFunction))}
+    bases = [base for base in cls.__bases__ if base is not object]
+    return [*found, {n: str(a) for n, a in _annotations(cls).items()}, others, bases]
 
 
 def aggregate_replace(instance: Any, /, *, _semantic: Any = None, **changes: Any) -> Any:

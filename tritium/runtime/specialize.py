@@ -19,7 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from ..frontend.identity import identity
 from ..support.patterns import pattern
 from .arrays import describe
 from .errors import ArgumentError, IntegerOverflowError
@@ -179,8 +181,21 @@ def constant_key(value: Any) -> Any:
         return (type(value), tuple(map(constant_key, value)))
     if type(value).__name__ == "constexpr" and hasattr(value, "value"):
         return constant_key(value.value)
+    if isinstance(value, type) and "tritium_members" in vars(value):
+        return (type(value), _aggregate_key(value))
     meaning = getattr(value, "cache_key", None)  # a function, whose source may be replaced
     return (type(value), value) if meaning is None else (type(value), value, meaning)
+
+
+_AGGREGATES: WeakKeyDictionary[type, str] = WeakKeyDictionary()
+
+
+def _aggregate_key(cls: type) -> str:
+    """The content of an aggregate: a function that makes one at each call passes the same constant each time."""
+    found = _AGGREGATES.get(cls)
+    if found is None:
+        found = _AGGREGATES[cls] = identity(cls)
+    return found
 
 
 def _integer(value: int, rule: ParameterRule) -> tuple[Any, Any]:
