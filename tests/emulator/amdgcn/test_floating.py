@@ -45,7 +45,7 @@ TWO = {
     "v_mul_f32_e64 v40, -|v10|, v14": lambda a, b: -np.abs(a) * b,
     "v_mul_f32_e64 v40, v10, v14 mul:2": lambda a, b: a * b * F32(2),
     "v_add_f32_e64 v40, v10, v14 div:2": lambda a, b: (a + b) * F32(0.5),
-    "v_add_f32_e64 v40, v10, v14 clamp": lambda a, b: np.nan_to_num(np.clip(a + b, 0, 1), nan=0.0),
+    "v_add_f32_e64 v40, v10, v14 clamp": lambda a, b: np.where(a + b > 0, np.minimum(a + b, F32(1)), F32(0)),
     "v_fma_f32 v40, v10, v14, 1.0": lambda a, b: fused(a, b, np.ones_like(a)),
     "v_ldexp_f32 v40, v10, v14": None,
 }
@@ -74,6 +74,15 @@ def test_instruction_of_two_floats(text, chip):
     a, b = pairs(SPECIAL_FLOATS)
     with np.errstate(**QUIET):
         same(vector(text, a, b, chip=chip), TWO[text](a, b))
+
+
+@pytest.mark.parametrize("ty", [F32, F16])
+def test_clamp_makes_positive_zeros(ty):
+    x = np.array([-0.0, 0.0, -1.0, 0.25, 2.0, np.nan, np.inf, -np.inf], ty)
+    bits = x.view(np.uint16).astype(np.uint32) if ty is F16 else x
+    got = vector(f"v_max_f{x.itemsize * 8}_e64 v40, v10, v10 clamp", bits)
+    got = got.view(F32) if ty is F32 else got.view(np.uint32).astype(np.uint16).view(F16)
+    same(got, np.array([0.0, 0.0, 0.0, 0.25, 1.0, 0.0, 1.0, 0.0], ty))
 
 
 @pytest.mark.parametrize("name", ONE)

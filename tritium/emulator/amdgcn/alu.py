@@ -165,8 +165,13 @@ def _modified(i: Instruction, signature: Signature, compute: Compute) -> Compute
     if factor != 1.0:
         compute = _changed(compute, lambda x: np.asarray(x, dtype) * dtype(factor))
     if "clamp" in i.modifiers:
-        compute = _changed(compute, lambda x: np.nan_to_num(np.clip(np.asarray(x, dtype), 0, 1), nan=0.0))
+        compute = _changed(compute, lambda x: _clamped(np.asarray(x, dtype)))
     return compute
+
+
+def _clamped(x: Array) -> Array:
+    """Floats clamped to [0, 1], NaN to 0 (DX10_CLAMP); -0.0 to 0.0, as by a maximum: the manuals do not say."""
+    return np.where(x > 0, np.minimum(x, x.dtype.type(1)), x.dtype.type(0))
 
 
 def _changed(compute: Compute, change: Callable[[Array], Array]) -> Compute:
