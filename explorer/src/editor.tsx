@@ -3,7 +3,7 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirro
 import { syntaxTree } from "@codemirror/language";
 import { MergeView, unifiedMergeView } from "@codemirror/merge";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Annotation, EditorState, type Extension, type Range, StateEffect, StateField } from "@codemirror/state";
+import { EditorState, type Extension, type Range, StateEffect, StateField } from "@codemirror/state";
 import {
   Decoration,
   type DecorationSet,
@@ -258,9 +258,6 @@ function useDecorations(view: { current: EditorView | null }, props: CodeProps, 
   }, [props.reveal?.serial, props.reveal?.line, props.editable ? "" : props.text, extra]);
 }
 
-/** Marks a change that the page makes, not the user. */
-const fromPage = Annotation.define<boolean>();
-
 /** One text. */
 export function Code(props: CodeProps) {
   const host = useRef<HTMLDivElement>(null);
@@ -271,8 +268,7 @@ export function Code(props: CodeProps) {
   const editable = props.editable === true;
   useEffect(() => {
     const listen = EditorView.updateListener.of((update) => {
-      const typed = update.docChanged && !update.transactions.some((one) => one.annotation(fromPage));
-      if (typed) onChange.current?.(update.state.doc.toString());
+      if (editable && update.docChanged) onChange.current?.(update.state.doc.toString());
     });
     const made = new EditorView({
       parent: host.current as HTMLDivElement,
@@ -287,10 +283,10 @@ export function Code(props: CodeProps) {
   }, [props.language, props.label, editable]);
   useEffect(() => {
     const now = view.current;
-    if (now && now.state.doc.toString() !== props.text) {
-      const changes = { from: 0, to: now.state.doc.length, insert: props.text };
-      now.dispatch({ changes, annotations: fromPage.of(true) });
-      if (!editable) now.scrollDOM.scrollTop = 0;
+    // What is edited is the editor's own: a text that the page draws may be older than the last key.
+    if (now && !editable && now.state.doc.toString() !== props.text) {
+      now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: props.text } });
+      now.scrollDOM.scrollTop = 0;
     }
   }, [props.text]);
   useDecorations(view, props, editable);

@@ -47,7 +47,7 @@ def test_typed_text_and_its_cursor_stay_while_a_line_is_selected(opened):
     page.keyboard.press("Control+End")
     page.keyboard.type("# one\n# two")
     lines = page.locator("[aria-label='Source'] .cm-line").all_inner_texts()
-    assert lines[-2:] == ["# one", "# two"] and len(lines) == 6
+    assert (lines[-2:], len(lines)) == (["# one", "# two"], 6), lines
 
 
 def test_the_keys_step_through_rewrites_with_equations(opened):
