@@ -48,7 +48,7 @@ def parse_fields(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def check_known(values: Mapping[str, Any], known: Iterable[str]) -> None:
+def check_known(values: Mapping[str, object], known: Iterable[str]) -> None:
     """UnknownOptionError for the first name that is none of `known`, unless it asks for nothing (`FORMER`)."""
     names = frozenset(known)
     for name, value in values.items():
