@@ -69,6 +69,7 @@ class DocumentStore:
         self._source_ids: dict[tuple[str, str], str] = {}
         self._made: dict[str, Mapping[str, Json]] = {}  # records of texts that no trace has
         self._texts: OrderedDict[str, Text] = OrderedDict()
+        self._making: dict[str, threading.Lock] = {}
         self._artifacts: OrderedDict[str, tuple[int, artifacts.Artifact | None]] = OrderedDict()
 
     # -- traces -------------------------------------------------------------------------------------------------------
@@ -217,12 +218,19 @@ class DocumentStore:
     def text(self, id: str) -> Text:
         """A text with its operations: of a trace, a source file, or a listing. RequestError if there is none."""
         found = self._texts.get(id)
-        if found is None:
-            found = self._make(id)
-            with self.lock:
-                self._texts[id] = found
-                while len(self._texts) > MAX_TEXTS:
-                    self._texts.popitem(last=False)
+        if found is not None:
+            return found
+        with self.lock:
+            making = self._making.setdefault(id, threading.Lock())
+        try:
+            with making:  # two views ask for it at once, and the disassembler takes a while
+                found = self._texts.get(id) or self._make(id)
+        finally:
+            self._making.pop(id, None)
+        with self.lock:
+            self._texts[id] = found
+            while len(self._texts) > MAX_TEXTS:
+                self._texts.popitem(last=False)
         return found
 
     def record(self, id: str) -> Mapping[str, Json]:
