@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tritium
@@ -91,6 +92,14 @@ def test_num_programs_reads_hidden_arguments(target: GPUTarget) -> None:
     kernel = compiled(counted, target, 64)
     kinds = str(metadata_of(parse_elf(kernel.asm["hsaco"])))
     assert "hidden_block_count_y" in kinds
+
+
+def test_launch_without_a_gpu_names_the_emulator() -> None:
+    kernel = compile(ASTSource(add, TYPES, {"B": 256}), target=TARGETS[0])
+    x = np.zeros(8, np.float32)
+    for launch in (kernel._init_handles, lambda: kernel[(1,)](x, x, 8)):
+        with pytest.raises(BackendError, match=r"on the emulator only\nhint: TRITIUM_TARGET=emulated:gfx942"):
+            launch()
 
 
 def test_inline_assembly_is_refused_by_name() -> None:

@@ -102,6 +102,16 @@ class HIPBackend(GPUBackend):
         """BackendError: this stage reads what Gluon's frontend makes."""
         raise BackendError("gluon_to_ttgir: kernels are written in the Triton language, which make_ttgir takes")
 
+    def load(self, code: bytes, metadata: Mapping[str, object]) -> object:
+        """BackendError: launches with arrays run on the emulator; `loader` launches a code object with addresses."""
+        if self.planned_stages:
+            return super().load(code, metadata)
+        raise BackendError(
+            f"kernels for {self.target.key} are launched on the emulator only\n"
+            f"hint: TRITIUM_TARGET=emulated:{self.target.arch} runs them there; on a machine with ROCm, "
+            "tritium.backends.amd.loader.LoadedCodeObject launches kernel.asm['hsaco'] with addresses"
+        )
+
     def get_target_name(self, options: HIPOptions) -> str:
         """`hip:gfx942`: the target of a module, `ttg.target`."""
         return f"hip:{options.target.arch}"
