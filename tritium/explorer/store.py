@@ -217,9 +217,10 @@ class DocumentStore:
 
     def text(self, id: str) -> Text:
         """A text with its operations: of a trace, a source file, or a listing. RequestError if there is none."""
-        found = self._texts.get(id)
-        if found is not None:
-            return found
+        found = self._texts.get(id) or self._made_once(id)
+        return with_remarks(found, self._remarks(id)) if found.language == "ptx" else found
+
+    def _made_once(self, id: str) -> Text:
         with self.lock:
             making = self._making.setdefault(id, threading.Lock())
         try:
@@ -263,8 +264,7 @@ class DocumentStore:
         language = record["language"]
         if language == "mlir":
             return mlir_text(record)
-        found = machine_text(id, language, record["text"])
-        return with_remarks(found, self._remarks(id)) if language == "ptx" else found
+        return machine_text(id, language, record["text"])
 
     def _remarks(self, id: str) -> list[str]:
         """The remarks of the assembler on a PTX text."""
