@@ -7,17 +7,19 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.explorer.browser.conftest import slowdown
+
 KERNELS, PASSES, LINES = 100, 60, 114
 MAX_NODES, MAX_TASK_MS, MAX_SECONDS = 2000, 50, 1.0
 TRIES = 3  # a busy machine makes a run slower, never faster
 
 TYPE = "tensor<64x64xf32, #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1]}>>"
 
-WATCH = f"""() => {{
+WATCH = """() => {
   window.slow = [];
-  const note = list => window.slow.push(...list.getEntries().map(e => e.duration).filter(d => d > {MAX_TASK_MS}));
-  new PerformanceObserver(note).observe({{type: 'longtask'}});
-}}"""
+  const note = list => window.slow.push(...list.getEntries().map(e => e.duration));
+  new PerformanceObserver(note).observe({type: 'longtask'});
+}"""
 
 
 def ir(kernel: int, number: int) -> str:
@@ -48,6 +50,7 @@ def write_trace(path: Path) -> None:
 
 
 def scroll(page: Any, selector: str, by: int) -> None:
+    page.wait_for_selector(selector)
     for _ in range(25):
         page.evaluate("([s, by]) => { document.querySelector(s).scrollTop += by; }", [selector, by])
         page.wait_for_timeout(16)
@@ -62,7 +65,7 @@ def slow_tasks(page: Any) -> list[float]:
     scroll(page, "[aria-label='IR'] .cm-scroller", 120)
     page.evaluate("document.querySelectorAll('.kernels .list, .passes .list').forEach(l => { l.scrollTop = 0; })")
     found: list[float] = page.evaluate("window.slow")
-    return found
+    return [one for one in found if one > MAX_TASK_MS * slowdown()]
 
 
 def test_large_trace_shows_content_within_a_second_and_scrolls_smoothly(explore: Any, tmp_path: Path) -> None:
@@ -78,7 +81,7 @@ def test_large_trace_shows_content_within_a_second_and_scrolls_smoothly(explore:
         page.reload()
         page.wait_for_selector(content)
         seconds.append(time.perf_counter() - begin)
-    assert min(seconds) < MAX_SECONDS, seconds
+    assert min(seconds) < MAX_SECONDS * slowdown(), seconds
     page.evaluate(WATCH)
     tasks = [slow_tasks(page)]
     while tasks[-1] and len(tasks) < TRIES:
