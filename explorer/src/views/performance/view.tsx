@@ -203,9 +203,15 @@ function Rows(props: { title: string; rows: Record<string, unknown>[]; columns: 
   );
 }
 
+/** One finding of each kind first, then the others. */
+function ordered(all: Finding[]): Finding[] {
+  const first = all.filter((one, index) => all.findIndex((other) => other.kind === one.kind) === index);
+  return [...first, ...all.filter((one) => !first.includes(one))];
+}
+
 function Report(props: { of: Performance }) {
   const found = props.of;
-  const findings = [...(found.findings ?? []), ...(found.remarks ?? [])];
+  const findings = ordered([...(found.findings ?? []), ...(found.remarks ?? [])]);
   return (
     <>
       {found.available ? null : <Message level="note" title="Not analysed" text={found.reason} />}
