@@ -114,6 +114,24 @@ def test_dependencies_are_hashed_and_listed() -> None:
         find(inner, {"FACTOR": find})
 
 
+def test_dependencies_are_found_without_nonlocals() -> None:
+    wanted = DependenciesFinder("inner", globals(), {}, inner.src)
+    for finder in (
+        DependenciesFinder("inner", globals(), inner.src),
+        DependenciesFinder(name="inner", globals=globals(), src=inner.src),
+    ):
+        assert finder.nonlocals == {} and finder.ret == wanted.ret
+    with pytest.raises(TypeError, match="source text"):
+        DependenciesFinder("inner", globals(), {})
+
+
+def test_configurations_list_the_members_of_triton_s() -> None:
+    """Autotuners of other projects take what `dir` lists for options."""
+    options = ["ir_override", "maxnreg", "num_ctas", "num_stages", "num_warps"]
+    members = [name for name in dir(tritium.Config({})) if not name.startswith("__")]
+    assert members == sorted([*options, "all_kwargs", "kwargs", "pre_hook"])
+
+
 def test_lines_and_columns_of_definitions() -> None:
     lines, start = inspect.getsourcelines(kernel.fn)
     assert get_def_line_number(lines, start) == start + 1 == kernel.fn.__code__.co_firstlineno + 1

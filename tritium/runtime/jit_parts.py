@@ -263,14 +263,19 @@ class DependenciesFinder(ast.NodeVisitor):
     """The dependencies of a function: visit its syntax tree, then read `ret` (a hash of its source and references) and
     `used_global_vals` ((name, id of the dict) -> (value, dict)).
 
-    RuntimeError for a plain Python function, which a kernel cannot call.
+    RuntimeError for a plain Python function, which a kernel cannot call. `nonlocals` may be left out, as in older Triton.
     """
 
-    def __init__(self, name: str, globals: dict[str, Any], nonlocals: dict[str, Any], src: str) -> None:
+    def __init__(
+        self, name: str, globals: dict[str, Any], nonlocals: dict[str, Any] | str = "", src: str | None = None
+    ) -> None:
+        text = nonlocals if src is None else src
+        if not isinstance(text, str):
+            raise TypeError("DependenciesFinder takes the source text of a function")
         self.name = name
         self.globals = globals
-        self.nonlocals = nonlocals
-        self.hasher = sha256(src.encode())
+        self.nonlocals = {} if isinstance(nonlocals, str) else nonlocals
+        self.hasher = sha256(text.encode())
         self.used_global_vals: dict[tuple[str, int], tuple[Any, dict[str, Any]]] = {}
 
     @property

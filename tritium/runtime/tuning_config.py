@@ -11,11 +11,15 @@ __all__ = ["Config"]
 
 _errors = LazyModule(".errors", __package__)
 
+_OPTIONS = ("num_warps", "num_ctas", "num_stages", "maxnreg", "ir_override")
 _DEFAULTS = {"num_warps": 4, "num_stages": 3, "num_ctas": 1, "maxnreg": None, "pre_hook": None, "ir_override": None}
 
 
 class Config:
     """One way to compile a kernel: values of meta-parameters, and options.
+
+    It has no other members than Triton's: autotuners of other projects take all that `dir` lists, but `kwargs`,
+    `all_kwargs` and `pre_hook`, for options.
 
     `pre_hook(args)` is called with the dict of all arguments before each launch with this configuration.
     """
@@ -43,20 +47,9 @@ class Config:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({"kwargs": {}, **_DEFAULTS, **state})
 
-    def options(self) -> dict[str, Any]:
-        """The options that are set."""
-        found: dict[str, Any] = {
-            "num_warps": self.num_warps,
-            "num_ctas": self.num_ctas,
-            "num_stages": self.num_stages,
-            "maxnreg": self.maxnreg,
-            "ir_override": self.ir_override,
-        }
-        return {name: value for name, value in found.items() if value is not None}
-
     def all_kwargs(self) -> dict[str, Any]:
         """Meta-parameters and options: the keywords of a launch."""
-        found = self.options()
+        found = {name: getattr(self, name) for name in _OPTIONS if getattr(self, name) is not None}
         for name, value in self.kwargs.items():
             if name in found and found[name] != value:
                 if found[name] != _DEFAULTS[name]:
@@ -72,11 +65,12 @@ class Config:
     def __repr__(self) -> str:
         return f"Config({self})"
 
-    def _key(self) -> tuple[Any, ...]:
-        return (*self.all_kwargs().items(), self.pre_hook)
-
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash(_identity(self))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Config) and self._key() == other._key()
+        return isinstance(other, Config) and _identity(self) == _identity(other)
+
+
+def _identity(config: Config) -> tuple[Any, ...]:
+    return (*config.all_kwargs().items(), config.pre_hook)
