@@ -263,7 +263,7 @@ class DependenciesFinder(ast.NodeVisitor):
     """The dependencies of a function: visit its syntax tree, then read `ret` (a hash of its source and references) and
     `used_global_vals` ((name, id of the dict) -> (value, dict)).
 
-    RuntimeError for a plain Python function, which a kernel cannot call. `nonlocals` may be left out, as in older Triton.
+    RuntimeError for a plain Python function, which a kernel cannot call. `nonlocals` may be left out, as formerly.
     """
 
     def __init__(
