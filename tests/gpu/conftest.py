@@ -1,8 +1,8 @@
-"""The devices that the tests of this folder run on: the GPU of this machine, and the emulated one.
+"""The devices that the tests of this folder run on: the GPU of this machine, and emulated ones.
 
-The emulator executes an instruction in microseconds. By default it gets a share of the tests, drawn by their names; it
-gets all of them with `--slow` or `--all`, and those that are named on the command line. Without a GPU, the tests that
-would run on it are not collected.
+An emulator executes an instruction in microseconds. By default that of NVIDIA GPUs gets a share of the tests, drawn by
+their names, and that of AMD GPUs (gfx942 and gfx1100) a share of these; they get all with `--slow` or `--all`, and those
+that are named on the command line. Without a GPU, the tests that would run on it are not collected.
 """
 
 from __future__ import annotations
