@@ -193,6 +193,7 @@ def _check(session: Session, body: Body) -> Record:
     session.checks[id] = {**known, "state": "running", "message": ""}
     request.update(target=document.target, grid=_grid(document, body), key=session.store.launch_key(document.id))
     launched = document.parent is None and document.launch is not None and session.opened.kind == "script"
+    request["launch_target"] = session.opened.target  # empty: a GPU of this machine, if the script uses it
     request["script"] = [session.opened.path, *session.opened.arguments] if launched else []
 
     def at_end(job: Job, state: str) -> None:

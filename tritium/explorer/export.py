@@ -63,7 +63,7 @@ def answers(session: Session) -> Record:
     documents = [session.store.document(row["id"]) for row in summary["documents"]]
     for document in documents:
         wanted += _of_document(session, document)
-    pairs = [(a, b) for a in documents for b in documents if a is not b]
+    pairs = [(a, b) for a in documents for b in documents if a is not b and a.kernel == b.kernel]
     if len(documents) > MAX_COMPARED:
         pairs = [(a, b) for a, b in pairs if a.parent == b.id or b.parent == a.id]
     wanted += [f"api/compare/{a.id}/{b.id}" for a, b in pairs]

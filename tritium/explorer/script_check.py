@@ -24,6 +24,7 @@ from .checks import report_as_json
 from .json_types import Record
 from .launch_target import launches_on
 from .messages import Channel, end_with_parent
+from .problems import script_problem
 
 __all__ = ["check_in_script", "main"]
 
@@ -44,10 +45,9 @@ def check_in_script(target: str, key: str, script: Sequence[str]) -> Record:
         with os.fdopen(reading, encoding="utf-8") as file:
             found = [json.loads(line) for line in file]
     if not found:
-        last = (output.strip().split("\n") or [""])[-1]
-        raise CommandError(
-            f"the script ended without that launch: {last}" if last else "the script made no such launch"
-        )
+        problem = script_problem(script[0], output, child.returncode)
+        why = f": {problem.message}" if child.returncode else ""
+        raise CommandError(f"the script ended without that launch{why}")
     if "error" in found[0]:
         raise CommandError(found[0]["error"])
     report: Record = found[0]["report"]

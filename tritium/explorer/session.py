@@ -6,7 +6,6 @@ A session knows nothing of HTTP: `answers` and `actions` are its interface for a
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import tempfile
 import threading
@@ -15,12 +14,13 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..support.dataclasses import dataclass, field
-from .children import Child, Message, ended
+from .children import Child, Message
 from .errors import RequestError
 from .events import EventLog
 from .jobs import Job, JobQueue
 from .json_types import Json, Record
-from .model import VERSION, Cache, Document, Launch, Place, Problem, as_json
+from .model import VERSION, Cache, Document, Launch, Problem, as_json
+from .problems import place_in, script_problem
 from .provenance import line_of
 from .store import DocumentStore
 from .tunings import Tunings
@@ -30,8 +30,6 @@ __all__ = ["TARGETS", "Input", "Session"]
 TARGETS = ("cpu", "cuda:80", "cuda:90", "hip:gfx942", "hip:gfx1100")
 MAX_OUTPUT = 20_000
 POLL_SECONDS = 0.1
-_FRAME = re.compile(r'^  File "(.*?)", line (\d+)', re.M)
-_PLACE = re.compile(r"^(.+?):(\d+):(\d+): error: ", re.M)
 
 
 @dataclass
@@ -262,7 +260,7 @@ class Session:
         run, job = self.run, self._script_job
         state = "stopped" if self._stopping else "done" if status == 0 else "failed"
         if state == "failed":
-            problem = _script_problem(self.opened.path, run.output, status)
+            problem = script_problem(self.opened.path, run.output, status)
             run.message = problem.message
             self.add_problem(problem)
         run.state = state
@@ -318,7 +316,7 @@ class Session:
 
     def compared_results(self, a: Document, b: Document) -> Record:
         """What two documents write for the arguments of the launch of one of them."""
-        pair = a.id, b.id
+        pair = min(a.id, b.id), max(a.id, b.id)  # the same both ways
         if a.state == "running" or b.state == "running":
             return _no_results("one of them is being compiled")
         if pair not in self.results:
@@ -332,7 +330,7 @@ class Session:
             return _no_results("one of them has no IR of tiles to evaluate")
         keys = [key for d in (a, b) if (key := store.launch_key(d.id)) in store.launches]
         types = store.argument_types(a)
-        if not keys and types != store.argument_types(b):
+        if types != store.argument_types(b):
             return _no_results("they take different arguments")
         grid = store.launches[keys[0]].grid if keys else [4, 1, 1]
         request = {"key": keys[0] if keys else "", "types": types, "grid": grid}
@@ -385,23 +383,6 @@ class Session:
         self._on_output(text)
 
 
-def _script_problem(path: str, output: str, status: int) -> Problem:
-    """The end of a script that failed: the error after its frames, and the innermost frame in the script."""
-    lines = [line for line in output.strip().split("\n") if line.strip()]
-    message = f"the script {ended(status)}"
-    place = None
-    start = output.rfind("Traceback (most recent call last)")
-    if status > 0 and start >= 0:
-        frames = [m for m in _FRAME.finditer(output, start) if os.path.abspath(m[1]) == os.path.abspath(path)]
-        place = Place(path, int(frames[-1][2])) if frames else None
-        after = output[start:].split("\n")[1:]
-        message = next((line for line in after if line and not line.startswith(" ")), message)
-        compiled = _PLACE.search(output, start)
-        if compiled is not None:  # the compiler's own message, after the name of its class
-            message, place = output[compiled.start() :].split("\n")[0], place_in(compiled[0])
-    return Problem("error", message, output[start:] if start >= 0 else "\n".join(lines[-20:]), place)
-
-
 def _no_results(message: str) -> Record:
     return {"available": False, "message": message, "arguments": []}
 
@@ -410,13 +391,3 @@ def last_tiles(document: Document) -> str | None:
     """The text of the last stage of tiles, which can be evaluated."""
     found = [s.after for s in document.stages if s.name in ("source", "ttir", "ttgir") and s.after is not None]
     return found[-1] if found else None
-
-
-def place_in(message: str) -> Place | None:
-    """The place at the beginning of a compiler's message.
-
-    >>> place_in("k.py:3:5: error: no such name")
-    Place(file='k.py', line=3, column=5)
-    """
-    found = _PLACE.search(message)
-    return None if found is None else Place(found[1], int(found[2]), int(found[3]))

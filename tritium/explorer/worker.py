@@ -108,7 +108,7 @@ class Worker:
     def check(self, asked: Record) -> Answer:
         """Run a launch in every form of the kernel, and compare. A script that launched it is run again for it."""
         if asked["script"]:
-            return check_in_script(asked["target"], asked["key"], asked["script"])
+            return check_in_script(asked["launch_target"], asked["key"], asked["script"])
         source = self._python(asked)
         target = parse_target(asked["target"])
         options = {n: v for n, v in asked["options"].items() if n in make_backend(target).option_names()}
