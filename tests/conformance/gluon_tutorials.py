@@ -5,12 +5,14 @@
 Each case calls a function of a tutorial of the checkout's `python/tutorials/gluon` on small arrays and compares the
 result with PyTorch. With `--triton`, an interpreter that has Triton 3.9, the case runs a second time with the PTX that
 Triton compiles from the same kernel, signature and constants: the emulator is checked by code that is not this
-compiler's. The exit status is 1 where a case fails.
+compiler's. The IR of each kernel is compared as well, without names, places and the order of constants; `--show N`
+prints N of the lines that differ. The exit status is 1 where a case fails.
 """
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib.util
 import json
 import os
@@ -28,6 +30,7 @@ from typing import Any
 import torch
 
 import tritium
+from tests.conformance.golden import canonical
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
 
@@ -76,9 +79,9 @@ for line in sys.stdin:
         values = {tuple(at): eval(text, scope) for at, text in constants}
         source = GluonASTSource(getattr(modules[path], name), signature, values, {tuple(k): v for k, v in attributes})
         made = compile(source, target=target, options=options)
-        answer = [made.asm["ptx"], made.metadata.shared, ""]
+        answer = [made.asm["ptx"], made.metadata.shared, made.asm["ttgir"], ""]
     except Exception as error:
-        answer = ["", 0, f"{type(error).__name__}: {error}"[-600:]]
+        answer = ["", 0, "", f"{type(error).__name__}: {error}"[-600:]]
     print("ANSWER " + json.dumps(answer), flush=True)
 """
 
@@ -94,6 +97,7 @@ class TritonDriver(EmulatedCUDADriver):
         )
         self._made: dict[int, tuple[str, int]] = {}
         self._folder = Path(folder)
+        self.texts: dict[str, tuple[list[str], list[str]]] = {}  # of each kernel, ours and Triton's
 
     def emulate(self, kernel: Any, grid: Any, params: Any, memory: Any) -> Any:
         """Emulate Triton's PTX in place of the kernel's."""
@@ -115,15 +119,18 @@ class TritonDriver(EmulatedCUDADriver):
         warps = re.search(r'"ttg.num-warps" = (\d+)', kernel.asm["ttgir"])
         assert warps is not None
         options = {"num_warps": int(warps[1]), "num_ctas": kernel.metadata.num_ctas}
+        if kernel.values.get("maxnreg") is not None:
+            options["maxnreg"] = kernel.values["maxnreg"]
         job = [path, source.fn.__name__, signature, constants, attributes, options]
         assert self._worker.stdin is not None and self._worker.stdout is not None
         self._worker.stdin.write(json.dumps(job) + "\n")
         self._worker.stdin.flush()
         for line in self._worker.stdout:
             if line.startswith("ANSWER "):
-                ptx, shared, error = json.loads(line[7:])
+                ptx, shared, ttgir, error = json.loads(line[7:])
                 if error:
                     raise RuntimeError(f"Triton: {error}")
+                self.texts[f"{Path(path).stem} {kernel.name}"] = comparable(kernel.asm["ttgir"]), comparable(ttgir)
                 return ptx, shared
         raise RuntimeError("Triton's process ended")
 
@@ -141,6 +148,20 @@ class TritonDriver(EmulatedCUDADriver):
         assert self._worker.stdin is not None
         self._worker.stdin.close()
         self._worker.wait()
+
+
+_ALIAS = re.compile(r"^(#\w+) = (#ttg\..*|#nvidia.*|#ttng\..*)$", re.MULTILINE)
+_PLACE = re.compile(r" ?loc\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
+
+
+def comparable(text: str) -> list[str]:
+    """The lines of a module in ttgir, without names, places and the order of constants."""
+    text = _PLACE.sub("", re.sub(r"^#loc.*\n", "", text, flags=re.MULTILINE))
+    aliases = dict(_ALIAS.findall(text))
+    text = _ALIAS.sub("", text)
+    for _ in range(3):  # layouts of layouts
+        text = re.sub(r"#\w+\b(?!\.)", lambda found: aliases.get(found[0], found[0]), text)
+    return canonical(re.sub(r', "ttng.two-ctas" = false|"ttng.two-ctas" = false, ', "", text))
 
 
 def _text(value: Any, scope: dict[str, Any]) -> str:
@@ -288,7 +309,7 @@ def _emulated() -> Iterator[None]:
             setattr(torch.cuda, name, value)
 
 
-def run(checkout: Path, interpreter: str | None, only: str = "") -> dict[str, str]:
+def run(checkout: Path, interpreter: str | None, only: str = "", show: int = 0) -> dict[str, str]:
     """ "" for each case that passes, else what went wrong; cases of Triton's code are named so."""
     found = {}
     with tempfile.TemporaryDirectory() as folder, _emulated(), warnings.catch_warnings():
@@ -312,6 +333,12 @@ def run(checkout: Path, interpreter: str | None, only: str = "") -> dict[str, st
                 found[f"{tutorial} {name}, {machine}"] = text
         if interpreter is not None:
             machines["Triton"].close()
+            for kernel, (ours, theirs) in machines["Triton"].texts.items():
+                if ours != theirs:
+                    lines = [line for line in difflib.ndiff(theirs, ours) if line[0] in "+-"]
+                    print(f"IR of {kernel}: {len(lines)} of {len(ours)} lines differ", *lines[:show], sep="\n    ")
+            equal = sum(ours == theirs for ours, theirs in machines["Triton"].texts.values())
+            print(f"IR of {len(machines['Triton'].texts)} kernels: {equal} equal to Triton's")
     return found
 
 
@@ -321,8 +348,9 @@ def main() -> int:
     parser.add_argument("checkout", type=Path)
     parser.add_argument("--triton", metavar="PYTHON", help="an interpreter that has Triton 3.9")
     parser.add_argument("--only", default="", help="cases that contain this text")
+    parser.add_argument("--show", type=int, default=0, help="lines of the IR of a kernel that differ")
     chosen = parser.parse_args()
-    found = run(chosen.checkout, chosen.triton, chosen.only)
+    found = run(chosen.checkout, chosen.triton, chosen.only, chosen.show)
     for name, error in found.items():
         print(name, error or "passed")
     failed = sum(map(bool, found.values()))
