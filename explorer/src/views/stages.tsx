@@ -428,14 +428,9 @@ const MODES: [Mode, string][] = [
   ["after", "After"],
 ];
 
-function IrHead(props: { found: Document; at: Pick; pass: Pass | null }) {
-  const { at, pass, found } = props;
-  const stage = stageNamed(found, at.stage);
+function Modes() {
   return (
-    <header class="pane-head">
-      <h2>{pass ? `${at.stage} / ${pass.name}` : at.stage}</h2>
-      {pass?.options ? <span class="tag mono">{pass.options}</span> : null}
-      <span class="grow" />
+    <>
       <div class="segmented" role="group" aria-label="How the text is shown">
         {MODES.map(([name, label]) => (
           <button
@@ -460,6 +455,19 @@ function IrHead(props: { found: Document; at: Pick; pass: Pass | null }) {
         />
         fold
       </label>
+    </>
+  );
+}
+
+function IrHead(props: { found: Document; at: Pick; pass: Pass | null }) {
+  const { at, pass, found } = props;
+  const stage = stageNamed(found, at.stage);
+  return (
+    <header class="pane-head">
+      <h2>{pass ? `${at.stage} / ${pass.name}` : at.stage}</h2>
+      {pass?.options ? <span class="tag mono">{pass.options}</span> : null}
+      <span class="grow" />
+      {pass?.changed ? <Modes /> : null}
       {stage?.editable && at.stage !== "source" && !pass && stage.after ? (
         <EditBar stage={at.stage} text={stage.after} />
       ) : null}

@@ -242,7 +242,7 @@ function Report(props: { of: Performance }) {
             <p class="tip">Not known: {found.roofline_reason}.</p>
           </section>
         ) : null}
-        {found.occupancy ? <Occupancy of={found.occupancy} /> : null}
+        {found.occupancy && Object.keys(found.occupancy.limits).length ? <Occupancy of={found.occupancy} /> : null}
       </div>
       {found.order ? <Order of={found.order} /> : null}
       <div class="columns">
