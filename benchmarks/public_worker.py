@@ -174,9 +174,9 @@ class Worker:
             return {"kernels": {name: {"rehearsal": 1.0} for name in names}, "host": dict.fromkeys(names, 1.0)}
         for name in names:
             self.ready[name][0]()
-        answer: dict[str, Any] = {"kernels": self._kernel_times(names, repeats)}
+        answer: dict[str, Any] = {"kernels": self._kernel_times(names, repeats), "chosen": _chosen()}
         if host:
-            answer |= {"host": {name: _host_time(self.ready[name][0]) for name in names}, "chosen": _chosen()}
+            answer |= {"host": {name: _host_time(self.ready[name][0]) for name in names}}
             peers = {name: self.ready[name][1] for name in names}
             answer["peers"] = {name: quick_bench(peer)[0] * 1e3 for name, peer in peers.items() if peer is not None}
         return answer | {"seconds": round(time.perf_counter() - began, 2)}
@@ -266,9 +266,19 @@ def _host_time(run: Any) -> float:
 
 
 def _chosen() -> str:
-    """The best configurations of the autotuners that have one."""
-    found = [tuner for tuner in TUNERS if getattr(tuner, "best_config", None) is not None]
-    return "; ".join(sorted({f"{tuner.base_fn.__name__}: {tuner.best_config}" for tuner in found}))
+    """The best configuration of each autotuner that has one, and the microseconds of all that it timed."""
+    found = {}
+    for tuner in TUNERS:
+        if getattr(tuner, "best_config", None) is not None:
+            timed = getattr(tuner, "configs_timings", None) or {}
+            times = ", ".join(f"[{config}] {_milliseconds(ms) * 1e3:.1f} us" for config, ms in timed.items())
+            found[f"{tuner.base_fn.__name__}: {tuner.best_config}{' of ' if times else ''}{times}"] = None
+    return "; ".join(sorted(found))
+
+
+def _milliseconds(times: Any) -> float:
+    """The time by which an autotuner compares configurations."""
+    return float(times[0] if isinstance(times, (list, tuple)) else times)
 
 
 def _is_kernel(name: str) -> bool:
