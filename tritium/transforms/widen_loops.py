@@ -67,7 +67,7 @@ max(N / 2, (2048 + 32 N) / 128) cycles."""
 
 MAX_ACCUMULATORS = 192
 """Registers of a thread for results of dots after widening: attention gradients with 192 (d128, 8 warps) do not
-spill (ptxas 13.0), or spill 2 to 5 registers (13.5)."""
+spill, those of d64 spill 5 registers outside of loops (ptxas 13.5)."""
 
 MIN_STAGES = 3
 """With two stages of 64 rows instead of three, attention gradients lose what widening gains: 349 TFLOP/s instead of
