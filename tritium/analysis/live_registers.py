@@ -130,7 +130,6 @@ def holder(value: Value) -> Value | None:
 
 
 def _registers_held(value: Value) -> int:
-    op = value.defining_op
-    if op is not None and op.traits & REMATERIALIZABLE and isinstance(element_type(value.type), IntegerType):
-        return 1
-    return registers_of_tensor(value)
+    op, whole = value.defining_op, registers_of_tensor(value)
+    is_index = op is not None and op.traits & REMATERIALIZABLE and isinstance(element_type(value.type), IntegerType)
+    return min(whole, 1) if is_index else whole
