@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,7 +83,8 @@ def test_spills_name_the_lines_that_spill() -> None:
     found = inspect(crowded, "n", n=8192, num_warps=4, maxnreg=32)
     spills = of_kind(found, "spills")
     assert found.registers.spilled and found.registers.spill_stores and 1 <= len(spills) <= 4
-    assert any(f.source.endswith("# crowded here") for f in spills), spills
+    line = 1 + Path(__file__).read_text().partition("# crowded here")[0].count("\n")  # or of a function it calls
+    assert any(f.source.endswith("# crowded here") or f"test_findings.py:{line}" in f.message for f in spills), spills
     assert all("registers per thread spilled to local memory" in f.message for f in spills)
     assert {m.name.partition(".")[0] for m in found.memory if m.space == "local"} == {"LDL", "STL"}
     (live,) = of_kind(found, "live-registers")

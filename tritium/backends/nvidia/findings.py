@@ -24,6 +24,7 @@ from ...hardware.occupancy import Occupancy
 from ...ir import Operation, TensorType, Value, functions_of, is_private, is_register_dot
 from ...support.quantities import counted
 from ..findings import Finding, finding_at, finding_of
+from ..listing import calls_of
 from .disassembler import Instruction
 from .remarks import Remark
 from .sass import places_of
@@ -91,11 +92,12 @@ def findings_of_resources(
     occupied: Occupancy,
     remarks: Sequence[Remark],
     code: Sequence[Instruction],
+    llir: str = "",
 ) -> Iterator[Finding]:
-    """Spills, local memory, the assembler's remarks, occupancy."""
+    """Spills, local memory, the assembler's remarks, occupancy; `llir` knows the callers of inlined functions."""
     kernel = kernel_of(module)
     if registers.spilled:
-        yield from _spills(kernel, registers, code)
+        yield from _spills(kernel, registers, code, llir)
     elif registers.stack:
         text = f"a thread uses {counted(registers.stack, 'byte')} of local memory, which is in global memory"
         yield finding_of(
@@ -115,21 +117,22 @@ def findings_of_resources(
         yield finding_of("low-occupancy", kernel, text, hint)
 
 
-def _spills(kernel: Any, registers: Any, code: Sequence[Instruction]) -> Iterator[Finding]:
-    """One finding for the kernel, or one for each of the lines with most spill instructions."""
+def _spills(kernel: Any, registers: Any, code: Sequence[Instruction], llir: str) -> Iterator[Finding]:
+    """One finding for the kernel, or one for each of the lines with most spill instructions.
+
+    The line of an inlined function says little without those that call it, which `llir` has.
+    """
     hint = "use smaller tiles, more warps (num_warps), or fewer values that are live at the same time"
     total = f"{counted(registers.spilled, 'register')} per thread spilled to local memory"
     places = places_of(code, "memory: local")
     if not places:
         yield finding_of("spills", kernel, total, hint)
+    calls = calls_of(llir) if places else {}
     for (file, line), number in places.most_common(MAX_LINES):
-        yield finding_at(
-            "spills",
-            file,
-            line,
-            f"{total}; {number} of the spill instructions {'is' if number == 1 else 'are'} on this line",
-            hint,
-        )
+        text = f"{total}; {number} of the spill instructions {'is' if number == 1 else 'are'} on this line"
+        if callers := sorted(calls.get((file, line), ())):
+            text += f", called from {', '.join(callers)}"
+        yield finding_at("spills", file, line, text, hint)
     yield from _peak(kernel)
 
 

@@ -176,7 +176,7 @@ def inspect(
         roofline=None if launch is None else roofline_of(launch, asm, peak_rates_of(target.capability)),
         remarks=remarks,
         findings=(
-            *findings_of_resources(module, registers, occupied, remarks, code),
+            *findings_of_resources(module, registers, occupied, remarks, code, str(asm.get("llir", ""))),
             *findings_of_accesses(a for function in functions for a in global_accesses(function)),
             *findings_of_conflicts(traffic),
         ),
