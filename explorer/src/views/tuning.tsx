@@ -23,7 +23,7 @@ function One(props: { of: Tuning }) {
         data={[done.map((_, i) => i + 1), done.map((r) => r.ms)]}
         options={() => ({
           scales: { x: { time: false } },
-          axes: [axis("rank"), axis(of.unit)],
+          axes: [axis("rank", { incrs: [1, 2, 5, 10, 20, 50, 100] }), axis(of.unit)],
           series: [{}, { stroke: color("--accent"), fill: color("--accent-bg"), points: { show: true, size: 5 } }],
           legend: { show: false },
         })}
