@@ -194,6 +194,22 @@ def test_while_loops_atomics_and_library_functions_have_the_same_bits(capability
     assert "libdevice.asin(" in (tmp_path / "translated.py").read_text()
 
 
+@tritium.jit
+def negated(x, y, N: tl.constexpr):
+    v = tl.load(x + tl.arange(0, N))
+    tl.store(y + tl.arange(0, N), tl.where(not (v > 0.5), -v, tl.reduce(v, 0, _capped)))
+
+
+@tritium.jit
+def _capped(a, b):
+    return tl.minimum(a + b, 3.0)
+
+
+def test_negations_and_constants_of_reductions_have_the_same_bits(capability, tmp_path):
+    x = np.concatenate([random.standard_normal(127), [np.nan]]).astype(np.float32)
+    check(negated, (1,), tmp_path, "y", x=x, y=np.empty_like(x), N=128)
+
+
 def run(*arguments: str) -> Any:
     return CliRunner().invoke(app, ["gluon", *arguments])
 

@@ -44,6 +44,8 @@ _CALLS = {
 _UNSIGNED = {"arith.shrui": ">>", "arith.divui": "//", "arith.remui": "%"}
 _CASTS = ("arith.extsi", "arith.sitofp", "arith.fptosi", "arith.extf", "arith.truncf", "tt.fp_to_fp", "tt.ptr_to_int")
 _SIGNED = {"slt": "<", "sle": "<=", "sgt": ">", "sge": ">=", "eq": "==", "ne": "!="}
+_UNORDERED = {"ult": ">=", "ule": ">", "ugt": "<=", "uge": "<"}
+"""Of floats: what is not so where the predicate holds."""
 _ORDERED = {"olt": "<", "ole": "<=", "ogt": ">", "oge": ">=", "oeq": "==", "une": "!="}
 
 
@@ -122,10 +124,12 @@ def _compared(p: KernelPrinter, op: arith.CmpI | arith.CmpF) -> str:
     if isinstance(op, arith.CmpI) and name[0] == "u":
         a, b = (_unsigned(p, v) for v in op.operands)
         return f"{a} {_SIGNED['s' + name[1:]]} {b}"
+    a, b = map(p.use, op.operands)
+    if name in _UNORDERED:
+        return f"~({a} {_UNORDERED[name]} {b})"
     sign = (_SIGNED if isinstance(op, arith.CmpI) else _ORDERED).get(name)
     if sign is None:
         raise NoGluon(op, f"with the predicate {name}")
-    a, b = map(p.use, op.operands)
     return f"{a} {sign} {b}"
 
 
@@ -296,6 +300,7 @@ EXPRESSIONS: Expressions = {
     **dict.fromkeys(_CALLS, _call),
     **dict.fromkeys(_CASTS, _cast),
     **dict.fromkeys(_UNSIGNED, _of_unsigned),
+    "arith.negf": lambda p, op: f"-{p.use(op.operands[0])}",
     "arith.select": _select,
     "tt.bitcast": _bits,
     "tt.int_to_ptr": _pointer,

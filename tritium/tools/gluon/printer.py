@@ -202,6 +202,7 @@ class KernelPrinter:
         half = len(block.args) // 2
         arguments = [f"{'ab'[i // half]}{i % half if half > 1 else ''}" for i in range(2 * half)]
         inner.names.taken.update(arguments)
+        inner.texts |= {v: t for v, t in self.texts.items() if v.defining_op and v.defining_op.name == "arith.constant"}
         inner.texts.update(zip(block.args, arguments))
         inner.comments = False
         *body, last = block
