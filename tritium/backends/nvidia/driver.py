@@ -18,6 +18,8 @@ from .libcuda import STICKY, CudaError, Library, Value, hint_for, library
 
 __all__ = ["CudaLaunchError", "LoadedCubin", "LoadedFunction", "load_function"]
 
+_INVALID_VALUE = 1  # CUDA_ERROR_INVALID_VALUE
+
 # numbers of `CUfunction_attribute`
 _MAX_THREADS, _STATIC_SHARED, _LOCAL, _REGISTERS = 0, 1, 3, 4
 _DYNAMIC_SHARED, _CARVE_OUT, _LARGE_CLUSTER = 8, 9, 14
@@ -94,9 +96,15 @@ class LoadedFunction:
         raise InternalError(f"{self.name}: a launch packs {count} parameters in {size} bytes, but {has}")
 
     def _end_of(self, number: int) -> int | None:
-        """The byte at which the parameter of a number ends, from 1 on; None if the kernel has not so many."""
+        """The byte at which the parameter of a number ends, from 1 on; None if the kernel has not so many.
+
+        CudaError where the driver refuses for another reason, as in a forked process.
+        """
         offset, bytes_of = Value(ctypes.c_size_t), Value(ctypes.c_size_t)
-        status = self.cuda.status("parameter_info", self.handle, number - 1, offset.at, bytes_of.at)
+        asked = self.handle, number - 1, offset.at, bytes_of.at
+        status = self.cuda.status("parameter_info", *asked)
+        if status not in (0, _INVALID_VALUE):
+            self.cuda.call("parameter_info", *asked)  # raises
         return None if status else offset.value + bytes_of.value
 
     def _attribute(self, number: int) -> int:
