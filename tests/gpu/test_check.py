@@ -41,7 +41,7 @@ def on_hardware(report: Any) -> str:
 def test_arrays_of_the_cpu_are_copied_there() -> None:
     report = tritium.check(distance, *vectors(), 300, B=128, grid=(3,), target="cuda")
     assert report, render(report)
-    assert on_hardware(report) in ("same", "rounded") and report.poisoned == ["o"]
+    assert on_hardware(report) in ("same", "within tolerance") and report.poisoned == ["o"]
 
 
 def test_what_is_read_as_well_keeps_its_contents() -> None:
@@ -57,7 +57,7 @@ def test_tensors_of_the_gpu_are_copied() -> None:
 
     tensors = [torch.from_numpy(x).cuda() for x in vectors()]
     report = tritium.check(distance, *tensors, 300, B=128, grid=(3,))
-    assert report and on_hardware(report) in ("same", "rounded"), render(report)
+    assert report and on_hardware(report) in ("same", "within tolerance"), render(report)
     assert not tensors[2].any(), "nothing is written to what was given"
 
 
@@ -81,7 +81,7 @@ def test_wrong_code_is_found_on_hardware(monkeypatch: pytest.MonkeyPatch) -> Non
     report = tritium.check(distance, x, y, o, 300, B=128, grid=(3,), target="cuda")
     assert not report and report.finding.step.startswith("cubin, on "), render(report)
     assert report.finding.difference.element == "o[0]"
-    assert report.verdicts[-1].step == "ptx, emulated" and report.verdicts[-1].verdict in ("same", "rounded")
+    assert report.verdicts[-1].step == "ptx, emulated" and report.verdicts[-1].verdict in ("same", "within tolerance")
 
 
 def test_what_is_written_beside_arrays_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,13 @@ from tritium.backends.cpu import CPUOptions
 from tritium.backends.errors import OutOfResources
 from tritium.backends.nvidia.options import CUDAOptions
 from tritium.backends.nvidia.target import CUDATarget
+from tritium.compiler import GPUTarget
 from tritium.support import OptionError
+
+
+@tritium.jit
+def nothing():
+    pass
 
 
 def test_defaults_are_tritons():
@@ -25,8 +31,11 @@ def test_parse_and_equality():
 
 
 def test_unknown_option_is_named():
+    """Where a user states it; `parse` itself takes the names it knows, as Triton's does."""
+    assert CPUOptions.parse({"num_wraps": 4}) == CPUOptions()
+    source = tritium.ASTSource(nothing, {}, {})
     with pytest.raises(KeyError, match="num_wraps"):
-        CPUOptions.parse({"num_wraps": 4})
+        tritium.compile(source, target=GPUTarget("cpu", "", 1), options={"num_wraps": 4})
 
 
 @pytest.mark.parametrize(
