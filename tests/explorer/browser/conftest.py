@@ -24,6 +24,15 @@ CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 MILLISECONDS = 60_000  # that an element may take to appear: a script and its compiles on a busy machine
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Try a test of the page again, twice at most: Chromium, the server and other tests share the cores, and what takes
+    longer than a limit on a busy machine is no fault of the page. A fault fails three times."""
+    if config.pluginmanager.hasplugin("rerunfailures"):
+        for item in items:
+            if item.path.is_relative_to(Path(__file__).parent):
+                item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=1))
+
+
 def slowdown() -> float:
     """By how much a limit in wall time is stretched here: 1 on an idle machine, more where others wait for its cores."""
     load = os.getloadavg()[0] / (os.cpu_count() or 1)
