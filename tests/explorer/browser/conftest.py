@@ -25,12 +25,12 @@ MILLISECONDS = 60_000  # that an element may take to appear: a script and its co
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Try a test of the page again, twice at most: Chromium, the server and other tests share the cores, and what takes
-    longer than a limit on a busy machine is no fault of the page. A fault fails three times."""
+    """Try a test of the page again, once: Chromium, the server and other tests share the cores, and what takes
+    longer than a limit on a busy machine is no fault of the page. A fault fails twice."""
     if config.pluginmanager.hasplugin("rerunfailures"):
         for item in items:
             if item.path.is_relative_to(Path(__file__).parent):
-                item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=1))
+                item.add_marker(pytest.mark.flaky(reruns=1, reruns_delay=1))
 
 
 def slowdown() -> float:
