@@ -85,6 +85,7 @@ class Alarm(Exception):
 
 
 def main() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell inherits that it is ignored
     ints, floats = np.zeros(16, np.int32), np.zeros(1 << 17, np.float32)
     counting[(3,)](ints, 2)
     large_tiles[(1,)](floats, 1)
