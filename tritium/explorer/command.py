@@ -14,6 +14,7 @@ from ..compiler import make_backend
 from ..support import TritiumError
 from ..support.dataclasses import dataclass
 from ..support.lazy import LazyModule
+from ..support.quantities import counted
 from ..tools.kernel_file import CommandError
 from ..tools.request import pairs, parse_target, value_of
 from .export import export
@@ -97,7 +98,7 @@ def _export(session: Session, path: str) -> int:
         file.write(export(session))
     for problem in found["problems"]:
         print(f"tritium explore: {problem['message']}", file=sys.stderr)
-    print(f"{path}: {len(found['documents'])} kernels, {os.path.getsize(path):,} bytes")
+    print(f"{path}: {counted(len(found['documents']), 'kernel')}, {os.path.getsize(path):,} bytes")
     return 1 if found["problems"] or found["run"]["state"] == "failed" else 0
 
 
