@@ -12,6 +12,7 @@ from typing import Any
 
 from ..dialects import arith, tt
 from ..dialects.ttng_checks import reducible
+from ..hardware.nvidia_features import TMA_GATHER
 from ..ir import (
     DescriptorAccess,
     IntegerAttr,
@@ -41,9 +42,6 @@ _BITWISE = (tt.DescriptorReduceKind._and, tt.DescriptorReduceKind._or, tt.Descri
 
 WHOLE_ROWS = "tritium.whole_rows"
 """Attribute of a descriptor's definition: it is used for writes only if its rows end at multiples of 16 bytes."""
-
-#: The compute capabilities with TMA gather and scatter.
-GATHER_CAPABILITIES = range(100, 120)
 
 #: The maximum size of a descriptor's block: of the 227 KiB of shared memory per CTA on Hopper it leaves space for the
 #: other operand of a dot. Larger ones do not fit in Triton either.
@@ -264,7 +262,7 @@ def _passed_to(value: Value) -> Iterator[Value]:
 
 
 def _used(op: Any, value: Value, capability: int) -> Iterator[str]:
-    if isinstance(op, (tt.DescriptorGather, tt.DescriptorScatter)) and capability not in GATHER_CAPABILITIES:
+    if isinstance(op, (tt.DescriptorGather, tt.DescriptorScatter)) and not TMA_GATHER.on(capability):
         yield "TMA gather and scatter require sm_100"
     if isinstance(op, tt.DescriptorReduce):
         element: Any = value.type.block.element  # type: ignore[attr-defined]

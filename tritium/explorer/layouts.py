@@ -10,6 +10,7 @@ from ..dialects.ttg_maps import holders, linear_layout
 from ..dialects.ttg_memory import padded_layout
 from ..ir import Attribute, parse_attribute
 from ..layout import LinearLayout
+from ..layout.access import BANK_BYTES, BANKS
 from ..layout.buffer_access import plan_buffer_access
 from ..layout.exchange import plan_exchange
 from ..layout.swizzle import MemoryPlan
@@ -30,7 +31,6 @@ __all__ = [
 
 assert _dialects.MODULES  # attributes of all dialects can be parsed
 
-BANK_BYTES, BANKS = 4, 32
 MATRIX_ROW = 16  # bytes that a lane's address of ldmatrix and stmatrix refers to
 MAX_ELEMENTS = 1 << 16
 

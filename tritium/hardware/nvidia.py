@@ -59,19 +59,11 @@ class NvidiaGPU:
     """Registers: the allocation unit of a warp."""
     shared_memory_unit: ClassVar[int] = 128
     """Bytes: the allocation unit of a CTA."""
-    max_threads_per_cta: ClassVar[int] = 1024
-    shared_memory_banks: ClassVar[int] = 32
-    """Of four bytes each."""
 
     @property
     def name(self) -> str:
         """ "sm_90" """
         return f"sm_{self.capability}"
-
-    @property
-    def generation(self) -> int:
-        """The major number: 8 for Ampere and Ada, 9 for Hopper, 10 and 12 for Blackwell."""
-        return self.capability // 10
 
     @property
     def max_warps(self) -> int:

@@ -20,13 +20,14 @@ from collections.abc import Mapping, Sequence
 from ..support.dataclasses import dataclass
 from . import gf2
 
-__all__ = ["BANK_BYTES", "ROW_BYTES", "Access", "Columns", "matrix_access", "vector_access"]
+__all__ = ["BANKS", "BANK_BYTES", "ROW_BYTES", "Access", "Columns", "matrix_access", "vector_access"]
 
 Columns = Mapping[str, Sequence[int]]
 """For `register`, `lane`, `warp`, `block` the offset (in elements) of each bit."""
 
 BANK_BYTES = 4
-ROW_BYTES = 128  # of all banks
+BANKS = 32
+ROW_BYTES = BANKS * BANK_BYTES
 VECTOR_BITS = 128
 MATRIX_ROW = 16  # bytes
 

@@ -23,6 +23,7 @@ from rich.text import Text
 from ..dialects.ttg_maps import holders, linear_layout
 from ..ir import ParseError, parse_attribute
 from ..layout import LinearLayout
+from ..layout.access import BANK_BYTES, BANKS
 from ..support.dataclasses import dataclass
 from ..support.errors import TritiumError
 from ..support.lazy import LazyModule
@@ -35,8 +36,6 @@ _all_dialects = LazyModule("..dialects.all", __package__)
 TEXT_LIMIT = 64
 #: Elements that a picture or table may have at most; beyond, a browser would choke on it.
 LIMIT = 1 << 16
-#: A bank of shared memory is four bytes wide, and there are 32.
-BANK_BITS, BANKS = 32, 32
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class Picture:
         return text or "the only place"
 
     def _bank(self, place: dict[str, int]) -> int:
-        return self.address(place.get("offset", 0)) * self.bits // BANK_BITS % BANKS
+        return self.address(place.get("offset", 0)) * self.bits // (8 * BANK_BYTES) % BANKS
 
     def planes(self) -> list[tuple[str, int, int, Any]]:
         """The tensor as matrices: a title, rows, columns, and `(row, column) -> cell` for each."""

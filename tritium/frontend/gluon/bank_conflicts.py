@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...dialects.ttg_maps import linear_layout
+from ...layout.access import BANK_BYTES, BANKS
 from ..errors import LanguageError
 from .layouts import LayoutValue
 
 __all__ = ["count_bank_conflicts"]
 
-_BANKS, _WORD, _WIDEST = 32, 32, 128  # banks; bits of a word and of the widest access of a thread
+_WORD, _WIDEST = 8 * BANK_BYTES, 128  # bits of a word of a bank, and of the widest access of a thread
 
 
 def count_bank_conflicts(registers: LayoutValue, shared: LayoutValue, shape: Sequence[int], bits: int) -> int:
@@ -46,11 +47,11 @@ def _vector(register: Sequence[int], threads: Sequence[int], widest: int) -> int
 
 def _conflicts(lanes: Sequence[int], vector: int, bits: int) -> int:
     """The most words of one bank that a part of the threads accesses, less one."""
-    threads = min(1 << len(lanes), max(1, _BANKS * _WORD // max(vector * bits, _WORD)))
+    threads = min(1 << len(lanes), max(1, BANKS * _WORD // max(vector * bits, _WORD)))
     words = set()
     for thread in range(threads):
         offset = 0
         for bit, basis in enumerate(lanes):
             offset ^= basis * (thread >> bit & 1)
         words |= {(offset + i) * bits // _WORD for i in range(vector)}
-    return max(Counter(word % _BANKS for word in words).values()) - 1
+    return max(Counter(word % BANKS for word in words).values()) - 1
