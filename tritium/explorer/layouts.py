@@ -15,7 +15,7 @@ from ..layout.buffer_access import plan_buffer_access
 from ..layout.exchange import plan_exchange
 from ..layout.swizzle import MemoryPlan
 from ..support import TritiumError
-from ..tools.layout_view import Picture, parse_shape
+from ..tools.layout_view import parse_shape, summary_of
 from .json_types import Record
 from .model import Text
 
@@ -73,7 +73,7 @@ def layout_table(text: str, shape_text: str, bits: int = 32) -> Record:
         "shape": list(shape),
         "bits": bits,
         "kind": "shared" if shared else "registers",
-        "summary": Picture(layout, shape, bits, address).summary(),
+        "summary": summary_of(layout, shape),
         "axes": axes,
         "sizes": [layout.ins[axis] for axis in axes],
         "places": places,

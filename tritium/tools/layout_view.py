@@ -28,7 +28,7 @@ from ..support.dataclasses import dataclass
 from ..support.errors import TritiumError
 from ..support.lazy import LazyModule
 
-__all__ = ["Picture", "draw_layout", "svg", "table"]
+__all__ = ["Picture", "draw_layout", "summary_of", "svg", "table"]
 
 _all_dialects = LazyModule("..dialects.all", __package__)
 
@@ -103,11 +103,14 @@ class Picture:
 
     def summary(self) -> str:
         """The sizes of the layout in one line."""
-        sizes = " x ".join(f"{size} {name}{'s' if size > 1 else ''}" for name, size in self.layout.ins.items())
-        copies = math.prod(self.layout.ins.values()) // len(self.cells)
-        return f"{'x'.join(map(str, self.shape))}: {sizes}" + (
-            f", {copies} copies of each element" if copies > 1 else ""
-        )
+        return summary_of(self.layout, self.shape)
+
+
+def summary_of(layout: LinearLayout, shape: Sequence[int]) -> str:
+    """The sizes of a layout of a tensor in one line, and the copies of each element if there are several."""
+    sizes = " x ".join(f"{size} {name}{'s' if size > 1 else ''}" for name, size in layout.ins.items())
+    copies = math.prod(layout.ins.values()) // math.prod(shape)
+    return f"{'x'.join(map(str, shape))}: {sizes}" + (f", {copies} copies of each element" if copies > 1 else "")
 
 
 def _colour(hue: int, hues: int, shade: int, shades: int) -> tuple[int, int, int]:
