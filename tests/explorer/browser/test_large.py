@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
 
 from tests.explorer.browser.conftest import slowdown
+from tests.explorer.traces import write_trace
 
 KERNELS, PASSES, LINES = 100, 60, 114
 MAX_NODES, MAX_TASK_MS, MAX_SECONDS = 2000, 50, 1.0
@@ -25,28 +25,6 @@ WATCH = """() => {
 def ir(kernel: int, number: int) -> str:
     body = [f"    %v{n}_{number} = arith.addf %v{n}, %v{(n * 7) % LINES} : {TYPE}" for n in range(LINES)]
     return "module {\n  tt.func public @k" + str(kernel) + "() {\n" + "\n".join(body) + "\n    tt.return\n  }\n}\n"
-
-
-def line(**record: Any) -> str:
-    return json.dumps(record, separators=(",", ":")) + "\n"
-
-
-def write_trace(path: Path) -> None:
-    """A trace as the compiler writes one."""
-    with path.open("w") as file:
-        header = {"version": 1, "process": "p", "tritium": "0", "python": "3", "platform": "x", "started": "now"}
-        file.write(line(kind="trace", **header))
-        for k in range(KERNELS):
-            id = f"p-{k}"
-            file.write(line(kind="compile", id=id, started="now", kernel=f"k{k}", target="cuda:90", first="source"))
-            for n in range(PASSES):
-                before, after = (f"{k * 1000 + n + i:016x}" for i in (0, 1))
-                file.write(line(kind="ir", hash=before, language="mlir", text=ir(k, n)))
-                row = {"index": n, "name": f"pass-{n}", "options": "", "on": "@k", "skipped": False, "us": 1.0}
-                row.update(before=before, after=after, changed=True, operations=LINES, counts={}, rewrites=0)
-                file.write(line(kind="pass", compile=id, stage="ttgir", at=1.0, **row))
-            file.write(line(kind="ir", hash=f"{k * 1000 + PASSES:016x}", language="mlir", text=ir(k, PASSES)))
-            file.write(line(kind="end", compile=id, us=9.0, imports=0, store=0, cache="off", fine=True))
 
 
 def scroll(page: Any, selector: str, by: int) -> None:
@@ -70,7 +48,7 @@ def slow_tasks(page: Any) -> list[float]:
 
 def test_large_trace_shows_content_within_a_second_and_scrolls_smoothly(explore: Any, tmp_path: Path) -> None:
     path = tmp_path / "large.jsonl"
-    write_trace(path)
+    write_trace(path, KERNELS, PASSES, ir)
     assert path.stat().st_size >= 100_000_000
     page = explore(path)
     content = "[aria-label='IR'] .cm-line"
