@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[3]
+PLUGIN = "tests.explorer.browser.mistakes"
 TARGET = ("--target", "cuda:90")
 
 WRONG = """\
@@ -110,7 +111,7 @@ def shown(page: Any, selector: str, text: str = "") -> str:
 @pytest.fixture
 def broken(explore: Any, request: pytest.FixtureRequest) -> Any:
     mistake, script = request.param
-    return explore(script, *TARGET, PYTHONPATH=str(HERE), TRITIUM_PLUGINS="mistakes", MISTAKE=mistake)
+    return explore(script, *TARGET, PYTHONPATH=str(ROOT), TRITIUM_PLUGINS=PLUGIN, MISTAKE=mistake)
 
 
 def check(page: Any) -> str:

@@ -21,8 +21,8 @@ from tests.tools.check.kernels import (
     summed,
     through_a_table,
 )
+from tests.tools.check.wrong_rules import from_zero, reversed_difference, unmasked
 from tritium.backends.cpu import stages
-from tritium.dialects import arith
 from tritium.dialects import tt as tile
 from tritium.ir import RuleTable, rule
 from tritium.runtime import TensorDescriptor
@@ -137,17 +137,7 @@ def test_a_cpu_program_of_too_many_operations_is_not_run(monkeypatch: pytest.Mon
 
 
 def test_a_wrong_rule_is_found(target: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[Any] = []
-
-    @rule(arith.SubF)
-    def reversed_difference(op: Any) -> Any:
-        """x - y = y - x"""
-        if any(op is one for one in made):
-            return None
-        made.append(arith.SubF(op.rhs, op.lhs))
-        return made[-1]
-
-    plant(monkeypatch, reversed_difference)
+    plant(monkeypatch, reversed_difference())
     x, y, o = vectors()
     report = tritium.check(distance, x, y, o, 300, B=128, grid=(3,), target=target)
     found = report.finding
@@ -177,15 +167,6 @@ def test_a_wrong_conversion_to_vectors_is_found(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_reduction_from_the_wrong_start_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    @rule(tile.Load)
-    def from_zero(op: Any) -> Any:
-        """load(p, m, -inf) = load(p, m, 0)"""
-        other = op.other.defining_op if op.other is not None else None
-        if not isinstance(other, arith.Constant) or other.splat_value() != -float("inf"):
-            return None
-        zero = arith.Constant.of(0.0, op.other.type)
-        return tile.Load(op.ptr, op.mask, zero.result)
-
     plant(monkeypatch, from_zero)
     x = -1 - np.random.default_rng(4).random((3, 20), np.float32)
     report = tritium.check(row_max, x, np.zeros(3, np.float32), 20, B=32, grid=3, target=TARGETS["cuda:90"])
@@ -210,11 +191,6 @@ def test_a_store_that_is_lost_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_pass_that_reaches_too_far_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    @rule(tile.Load)
-    def unmasked(op: Any) -> Any:
-        """load(p, m) = load(p)"""
-        return None if op.mask is None else tile.Load(op.ptr)
-
     plant(monkeypatch, unmasked)
     report = tritium.check(distance, *vectors(), 300, B=128, grid=(3,), target=TARGETS["cuda:80"])
     found = report.finding
