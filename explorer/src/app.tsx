@@ -5,7 +5,7 @@ import type { DocumentSummary } from "./contract.ts";
 import { serverLost } from "./data.ts";
 import { ms } from "./format.ts";
 import { List } from "./list.tsx";
-import { Message, PlaceLink } from "./parts.tsx";
+import { Expander, Message, PlaceLink } from "./parts.tsx";
 import {
   act,
   can,
@@ -144,31 +144,13 @@ function TopBar() {
         </span>
       ) : null}
       <StopButton />
-      {can("compile") && found ? (
-        <button
-          type="button"
-          aria-expanded={optionsOpen.value}
-          onClick={() => {
-            optionsOpen.value = !optionsOpen.value;
-          }}
-        >
-          Options
-        </button>
-      ) : null}
+      {can("compile") && found ? <Expander of={optionsOpen}>Options</Expander> : null}
       {now && !now.exported && now.input.kind === "script" ? (
         <button type="button" onClick={() => void act("api/run", {})} disabled={now.run.state === "running"}>
           {now.run.state === "running" ? "Running …" : "Run again"}
         </button>
       ) : null}
-      <button
-        type="button"
-        aria-expanded={outputOpen.value}
-        onClick={() => {
-          outputOpen.value = !outputOpen.value;
-        }}
-      >
-        Output
-      </button>
+      <Expander of={outputOpen}>Output</Expander>
       <button
         type="button"
         aria-label={theme.value === "dark" ? "Light theme" : "Dark theme"}

@@ -1,4 +1,5 @@
 // Small parts that several views share.
+import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import type { Finding, Place, Text, Value } from "./contract.ts";
 import type { Loaded } from "./data.ts";
@@ -44,6 +45,60 @@ export function Field(props: { label: string; children: ComponentChildren }) {
       <span>{props.label}</span>
       {props.children}
     </label>
+  );
+}
+
+/** One choice of several, as adjacent buttons. */
+export function Segmented<T>(props: {
+  label: string;
+  options: (readonly [T, ComponentChildren])[];
+  value: T;
+  onChoose: (value: T) => void;
+}) {
+  return (
+    <div class="segmented" role="group" aria-label={props.label}>
+      {props.options.map(([value, label]) => (
+        <button
+          type="button"
+          key={String(value)}
+          aria-pressed={props.value === value}
+          onClick={() => props.onChoose(value)}
+        >
+          {label}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** A check box that shows and sets a signal. */
+export function CheckBox(props: { of: Signal<boolean>; children: ComponentChildren }) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={props.of.value}
+        onChange={(e) => {
+          props.of.value = e.currentTarget.checked;
+        }}
+      />
+      {props.children}
+    </label>
+  );
+}
+
+/** A button that opens and closes a part of the page. */
+export function Expander(props: { of: Signal<boolean>; children: ComponentChildren }) {
+  return (
+    <button
+      type="button"
+      aria-expanded={props.of.value}
+      onClick={() => {
+        props.of.value = !props.of.value;
+      }}
+    >
+      {props.children}
+    </button>
   );
 }
 

@@ -4,11 +4,15 @@ import type { Comparison, DocumentSummary } from "../contract.ts";
 import { resource } from "../data.ts";
 import { Diff } from "../editor.tsx";
 import { text, trim } from "../format.ts";
-import { Field, Message, Pending } from "../parts.tsx";
+import { CheckBox, Field, Message, Pending, Segmented } from "../parts.tsx";
 import { compareWith, currentSession, documentId, openDocument, ready, textOf } from "../state.ts";
 
 const stage = signal("");
 const unified = signal(false);
+const SHOWN: [boolean, string][] = [
+  [false, "Side by side"],
+  [true, "Diff"],
+];
 const folded = signal(true);
 
 interface Names {
@@ -125,36 +129,15 @@ function StageDiff(props: { of: Comparison; names: Names }) {
             ))}
           </select>
         </Field>
-        <div class="segmented" role="group" aria-label="How the texts are shown">
-          <button
-            type="button"
-            aria-pressed={!unified.value}
-            onClick={() => {
-              unified.value = false;
-            }}
-          >
-            Side by side
-          </button>
-          <button
-            type="button"
-            aria-pressed={unified.value}
-            onClick={() => {
-              unified.value = true;
-            }}
-          >
-            Diff
-          </button>
-        </div>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={folded.value}
-            onChange={(e) => {
-              folded.value = e.currentTarget.checked;
-            }}
-          />
-          fold
-        </label>
+        <Segmented
+          label="How the texts are shown"
+          options={SHOWN}
+          value={unified.value}
+          onChoose={(one) => {
+            unified.value = one;
+          }}
+        />
+        <CheckBox of={folded}>fold</CheckBox>
       </div>
       {a && b ? (
         <div class="tall">

@@ -5,7 +5,7 @@ import { type Loaded, resource } from "../data.ts";
 import { Code, Diff, type LineMarks } from "../editor.tsx";
 import { base, ms } from "../format.ts";
 import { List } from "../list.tsx";
-import { Message, Pending, pointedLines, valueAt, valueHint } from "../parts.tsx";
+import { CheckBox, Message, Pending, pointedLines, Segmented, valueAt, valueHint } from "../parts.tsx";
 import {
   checkId,
   chosenValue,
@@ -123,16 +123,7 @@ export function PassList() {
             passFilter.value = e.currentTarget.value;
           }}
         />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={onlyChanged.value}
-            onChange={(e) => {
-              onlyChanged.value = e.currentTarget.checked;
-            }}
-          />
-          changed only
-        </label>
+        <CheckBox of={onlyChanged}>changed only</CheckBox>
       </div>
       <div class="head" aria-hidden="true">
         <span class="name">pass</span>
@@ -431,30 +422,15 @@ const MODES: [Mode, string][] = [
 function Modes() {
   return (
     <>
-      <div class="segmented" role="group" aria-label="How the text is shown">
-        {MODES.map(([name, label]) => (
-          <button
-            type="button"
-            key={name}
-            aria-pressed={mode.value === name}
-            onClick={() => {
-              mode.value = name;
-            }}
-          >
-            {label}
-          </button>
-        ))}
-      </div>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={collapse.value}
-          onChange={(e) => {
-            collapse.value = e.currentTarget.checked;
-          }}
-        />
-        fold
-      </label>
+      <Segmented
+        label="How the text is shown"
+        options={MODES}
+        value={mode.value}
+        onChoose={(one) => {
+          mode.value = one;
+        }}
+      />
+      <CheckBox of={collapse}>fold</CheckBox>
     </>
   );
 }

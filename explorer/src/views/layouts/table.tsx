@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useCallback, useState } from "preact/hooks";
 import type { Layout } from "../../contract.ts";
 import { Grid, hue, indexText, sides } from "../../grid.tsx";
-import { Message } from "../../parts.tsx";
+import { Message, Segmented } from "../../parts.tsx";
 import { element } from "./shown.ts";
 
 const axisName = signal("lane");
@@ -39,20 +39,22 @@ export function LayoutTable(props: { of: Layout }) {
       ) : (
         <div class="controls">
           <span class="dim">color by</span>
-          <div class="segmented" role="group" aria-label="Color by">
-            {of.axes.map((one, index) => (
-              <button
-                type="button"
-                key={one}
-                aria-pressed={of.axes[axis] === one}
-                onClick={() => {
-                  axisName.value = one;
-                }}
-              >
-                {one} <span class="dim">({of.sizes[index]})</span>
-              </button>
-            ))}
-          </div>
+          <Segmented
+            label="Color by"
+            options={of.axes.map(
+              (one, index) =>
+                [
+                  one,
+                  <>
+                    {one} <span class="dim">({of.sizes[index]})</span>
+                  </>,
+                ] as const,
+            )}
+            value={name}
+            onChoose={(one) => {
+              axisName.value = one;
+            }}
+          />
           <span class="tip">Outlined: all elements of the same {name} as the selected one.</span>
         </div>
       )}

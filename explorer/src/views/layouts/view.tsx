@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Conversion, Layout, LayoutUse, SharedAccess, Text } from "../../contract.ts";
 import { resource } from "../../data.ts";
 import { List } from "../../list.tsx";
-import { Field, Pending } from "../../parts.tsx";
+import { Field, Pending, Segmented } from "../../parts.tsx";
 import { currentDocument, documentId, ready, shownText, textOf } from "../../state.ts";
 import { AccessPicture } from "./access.tsx";
 import { Movement } from "./conversion.tsx";
@@ -105,20 +105,14 @@ function Panes(props: { chooser: ComponentChildren; children: ComponentChildren 
     <div class="split2">
       <section aria-label="What occurs in this kernel">
         <div class="bar">
-          <div class="segmented" role="group" aria-label="Picture">
-            {MODES.map(([name, label]) => (
-              <button
-                type="button"
-                key={name}
-                aria-pressed={mode.value === name}
-                onClick={() => {
-                  mode.value = name;
-                }}
-              >
-                {label}
-              </button>
-            ))}
-          </div>
+          <Segmented
+            label="Picture"
+            options={MODES}
+            value={mode.value}
+            onChoose={(one) => {
+              mode.value = one;
+            }}
+          />
         </div>
         {props.chooser}
       </section>

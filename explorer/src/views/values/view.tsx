@@ -4,7 +4,7 @@ import type { Check, Document, ValueSummary, ValuesRun } from "../../contract.ts
 import { resource } from "../../data.ts";
 import { trim } from "../../format.ts";
 import { List } from "../../list.tsx";
-import { Field, Message, Pending } from "../../parts.tsx";
+import { CheckBox, Field, Message, Pending } from "../../parts.tsx";
 import {
   act,
   can,
@@ -191,16 +191,7 @@ function Run(props: { of: ValuesRun; found: Document | null }) {
         <div class="bar">
           <span class="dim">program ({of.program.join(", ")})</span>
           <span class="grow" />
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={onlyMarked.value}
-              onChange={(e) => {
-                onlyMarked.value = e.currentTarget.checked;
-              }}
-            />
-            marked only
-          </label>
+          <CheckBox of={onlyMarked}>marked only</CheckBox>
         </div>
         <List
           label="Values"
