@@ -8,6 +8,10 @@ import { act, can, currentDocument, currentSession, jobs, lastJob, notice, panel
 
 export interface Draft {
   stage: string;
+  /** What its editor is called: the name of the source file, or of the stage. */
+  name: string;
+  /** The line that the editor shows first. */
+  line: number;
   text: string;
   original: string;
 }
@@ -70,27 +74,36 @@ export async function compileDraft(): Promise<void> {
   });
 }
 
-export function EditBar(props: { stage: string; text: string }) {
+export function DiscardButton() {
+  return (
+    <button
+      type="button"
+      onClick={() => {
+        draft.value = null;
+      }}
+    >
+      Discard edit
+    </button>
+  );
+}
+
+/** Keep what was typed. */
+export function editDraft(text: string): void {
+  const now = draft.peek();
+  if (now) draft.value = { ...now, text };
+}
+
+export function EditBar(props: { stage: string; name: string; line: number; text: string }) {
   if (!can("compile")) return null;
   const now = draft.value;
   const begin = async (): Promise<void> => {
+    const { stage, name, line } = props;
     const text = await wait<Text>(`api/text/${props.text}`);
-    draft.value = { stage: props.stage, text: text.text, original: text.text };
+    draft.value = { stage, name, line, text: text.text, original: text.text };
     optionsOpen.value = true;
     panel.value = props.stage === "source" ? "source" : "ir";
   };
-  if (now?.stage === props.stage) {
-    return (
-      <button
-        type="button"
-        onClick={() => {
-          draft.value = null;
-        }}
-      >
-        Discard edit
-      </button>
-    );
-  }
+  if (now?.stage === props.stage) return <DiscardButton />;
   return (
     <button
       type="button"

@@ -29,7 +29,7 @@ import {
   valuesRun,
 } from "../state.ts";
 import { Details, stepPath } from "./details.tsx";
-import { draft, EditBar } from "./edit.tsx";
+import { DiscardButton, draft, EditBar, editDraft } from "./edit.tsx";
 
 type Mode = "diff" | "split" | "after" | "before";
 const mode = signal<Mode>("diff");
@@ -147,43 +147,73 @@ export function PassList() {
   );
 }
 
+/** The lines of a source file that lead to other texts, or that errors and findings are about. */
+function sourceMarks(found: Document, file: string): LineMarks {
+  const steps = provenance.value;
+  const index = steps?.files.indexOf(file) ?? -1;
+  const report = reportOf(found.state === "running" ? "" : found.id);
+  return {
+    "l-linked": steps ? [...new Set(steps.lines.filter((l) => l.file === index).map((l) => l.line))] : [],
+    "l-here": place.value?.file === file ? [place.value.line] : [],
+    "l-error": found.errors.flatMap((e) => (e.place?.file === file ? [e.place.line] : [])),
+    "l-warn": (report?.findings ?? []).flatMap((one) => (one.place?.file === file ? [one.place.line] : [])),
+  };
+}
+
 export function SourcePane() {
   const found = currentDocument.value;
   const file = found?.sources.find((s) => s.file === place.value?.file) ?? found?.sources[0];
+  const edited = draft.value?.stage === "source" ? draft.value : null;
+  const marks = found && file ? sourceMarks(found, file.file) : {};
+  const pick = (line: number): void => {
+    if (!file) return;
+    chosenValue.value = null;
+    place.value = { file: file.file, line, column: 0 };
+  };
+  const here = marks["l-here"]?.[0];
+  const start = marks["l-error"]?.[0] ?? found?.place?.line ?? 1;
+  // An edit stays in its editor, with its cursor, while the document that it was compiled to is loaded.
+  if (edited) {
+    return (
+      <section class="pane" aria-label="Source">
+        <header class="pane-head">
+          <h2>{edited.name}</h2>
+          {file?.changed ? <span class="tag warn">changed since the compile</span> : null}
+          <DiscardButton />
+        </header>
+        <Code
+          text={edited.text}
+          language="python"
+          label={`Source ${edited.name}`}
+          editable={true}
+          onChange={editDraft}
+          marks={marks}
+          reveal={{ line: here ?? edited.line, serial: here ?? 0 }}
+          onPick={pick}
+        />
+      </section>
+    );
+  }
   if (!found || !file) {
     return <p class="empty">{found ? "The source of this kernel is not known: it began as text." : "No kernel."}</p>;
   }
-  const steps = provenance.value;
-  const index = steps?.files.indexOf(file.file) ?? -1;
-  const linked = steps ? [...new Set(steps.lines.filter((l) => l.file === index).map((l) => l.line))] : [];
-  const failed = found.errors.flatMap((e) => (e.place?.file === file.file ? [e.place.line] : []));
-  const report = reportOf(found.state === "running" ? "" : found.id);
-  const warned = (report?.findings ?? []).flatMap((one) => (one.place?.file === file.file ? [one.place.line] : []));
-  const here = place.value?.file === file.file ? [place.value.line] : [];
-  const edited = draft.value?.stage === "source";
+  const name = base(file.file);
   return (
     <section class="pane" aria-label="Source">
       <header class="pane-head">
-        <h2>{base(file.file)}</h2>
+        <h2>{name}</h2>
         {file.changed ? <span class="tag warn">changed since the compile</span> : null}
-        <EditBar stage="source" text={file.text} />
+        <EditBar stage="source" name={name} line={here ?? start} text={file.text} />
       </header>
       <Pending of={textOf(file.text)} what="source">
         {(text) => (
           <Code
-            text={edited ? (draft.value?.text ?? "") : text.text}
+            text={text.text}
             language="python"
-            label={`Source ${base(file.file)}`}
-            editable={edited}
-            onChange={(now) => {
-              if (draft.peek()) draft.value = { ...(draft.peek() as NonNullable<typeof draft.value>), text: now };
-            }}
-            marks={{ "l-linked": linked, "l-here": here, "l-error": failed, "l-warn": warned }}
-            reveal={{ line: here[0] ?? failed[0] ?? found.place?.line ?? 1, serial: here[0] ?? 0 }}
-            onPick={(line) => {
-              chosenValue.value = null;
-              place.value = { file: file.file, line, column: 0 };
-            }}
+            label={`Source ${name}`}
+            marks={marks}
+            reveal={{ line: here ?? start, serial: here ?? 0 }}
+            onPick={pick}
           />
         )}
       </Pending>
@@ -445,7 +475,7 @@ function IrHead(props: { found: Document; at: Pick; pass: Pass | null }) {
       <span class="grow" />
       {pass?.changed ? <Modes /> : null}
       {stage?.editable && at.stage !== "source" && !pass && stage.after ? (
-        <EditBar stage={at.stage} text={stage.after} />
+        <EditBar stage={at.stage} name={at.stage} line={1} text={stage.after} />
       ) : null}
     </header>
   );
@@ -504,9 +534,7 @@ export function IrPane() {
           language={stage?.language ?? "mlir"}
           label={`Edit ${at.stage}`}
           editable={true}
-          onChange={(now) => {
-            if (draft.peek()) draft.value = { ...(draft.peek() as NonNullable<typeof draft.value>), text: now };
-          }}
+          onChange={editDraft}
         />
       ) : after ? (
         <IrText
