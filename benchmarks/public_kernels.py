@@ -120,6 +120,11 @@ def main() -> int:
         help="another checkout of this compiler, measured in Triton's stead: its columns say Triton",
     )
     parser.add_argument(
+        "--without",
+        default="",
+        help="measure this compiler without these optimizations in Triton's stead: its columns say Triton",
+    )
+    parser.add_argument(
         "--rehearse", type=Path, help="only compile, for sm_90 without a GPU; the code goes to a folder"
     )
     chosen = parser.parse_args()
@@ -130,7 +135,9 @@ def main() -> int:
     if chosen.but:
         known = {result["name"] for result in json.loads(chosen.but.read_text()) if result["kernels"]}
         names = [name for name in names if name not in known]
-    engine = Engine(chosen.checkouts, chosen.configurations, chosen.seconds, chosen.rehearse, chosen.beside)
+    engine = Engine(
+        chosen.checkouts, chosen.configurations, chosen.seconds, chosen.rehearse, chosen.beside, chosen.without
+    )
     began = time.monotonic()
     ours = max(1, chosen.jobs * 3 // 8)
     engine.load(list(dict.fromkeys(name.partition(".")[0] for name in names)))

@@ -342,13 +342,17 @@ def main() -> int:
     parser.add_argument("--tutorials", type=Path, help="a clone of Triton: measure its tutorials instead, as published")
     parser.add_argument("--jobs", type=int, default=16, help="processes that compile tutorials")
     parser.add_argument("--seconds", type=float, default=3600, help="time limit of the tutorials")
-    parser.add_argument("--without", default="", help="means of speed that our side does without")
+    parser.add_argument(
+        "--without",
+        default="",
+        help="optimizations that our side does without; of tutorials, what is measured in Triton's stead",
+    )
     parser.add_argument("--sides", default="ours,triton")
     parser.add_argument("--first", type=int, default=0, help="try so many configurations only (all, if 0)")
     parser.add_argument("--json", type=Path, help="a file for the figures")
     chosen = parser.parse_args()
     if chosen.tutorials:
-        return run_tutorials(chosen.tutorials, chosen.only, chosen.jobs, chosen.seconds, chosen.json)
+        return run_tutorials(chosen.tutorials, chosen.only, chosen.jobs, chosen.seconds, chosen.json, chosen.without)
     torch.manual_seed(0)
     extra = {"without": chosen.without} if chosen.without else {}
     sides = {name: Side(name == "triton", {} if name == "triton" else extra) for name in chosen.sides.split(",")}

@@ -63,13 +63,14 @@ def table(results: list[Measured]) -> str:
     return "\n".join(lines)
 
 
-def run_tutorials(clone: Path, only: str, jobs: int, seconds: float, figures: Path | None) -> int:
-    """Compile, measure and print; 1 where a row's median is below `LEAST`."""
+def run_tutorials(clone: Path, only: str, jobs: int, seconds: float, figures: Path | None, without: str = "") -> int:
+    """Compile, measure and print; 1 where a row's median is below `LEAST`. `without` names optimizations: this compiler
+    without them is measured in Triton's stead."""
     names = names_in(HERE / "public" / "tuned_tutorials.py")
     names = [name for name in names if any(name.partition(".")[2].startswith(word) for word in only.split(","))]
     checkouts = Path(tempfile.mkdtemp())
     (checkouts / "tutorials").symlink_to(clone.resolve())
-    engine = Engine(checkouts, 0, seconds)
+    engine = Engine(checkouts, 0, seconds, without=without)
     engine.load(["tuned_tutorials"])
     began = time.monotonic()
     ours = max(1, jobs * 3 // 8)

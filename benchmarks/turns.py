@@ -142,16 +142,19 @@ class _Tasks:
 
 
 class Engine:
-    """Compiles and measures workloads on both sides; with `beside`, a checkout of this compiler is Triton's side."""
+    """Compiles and measures workloads on both sides. Triton's side is another checkout of this compiler with `beside`,
+    and this compiler without some of its optimizations with `without`."""
 
     def __init__(
         self, checkouts: Path, configurations: int, limit: float, rehearsal: Path | None = None,
-        beside: Path | None = None,
+        beside: Path | None = None, without: str = "",
     ) -> None:  # fmt: skip
         self.folder = Path(tempfile.mkdtemp(prefix="turns-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
         self._options = ["--checkouts", str(checkouts.resolve()), "--configurations", str(configurations)]
         self._rehearsal = rehearsal
-        self._compilers = {"ours": ROOT, "triton": beside.resolve() if beside else None}
+        other = beside.resolve() if beside else ROOT if without else None
+        self._compilers = {"ours": ROOT, "triton": other}
+        self._without = {"ours": "", "triton": without}
         self.end = time.monotonic() + limit
         self.pair = {side: self._process(side) for side in SIDES}
         self._loading: list[threading.Thread] = []
@@ -163,6 +166,7 @@ class Engine:
         environment = {
             **os.environ, **more, "TRITIUM_CACHE_DIR": str(self.folder / side),
             "TRITON_CACHE_DIR": str(self.folder / side), "PYTHONUNBUFFERED": "1",
+            "TRITIUM_WITHOUT": self._without[side],
             "PYTHONPATH": os.pathsep.join(filter(None, (*first, os.environ.get("PYTHONPATH"), str(ROOT), site))),
         }  # fmt: skip
         options = list(self._options)

@@ -161,6 +161,15 @@ def test_wgmma_is_not_used_where_a_setting_disables_it() -> None:
     assert found == "tma,wgmma" and compiled(kernel, "cuda", {}, "ttir").metadata.without == ""
 
 
+def test_a_setting_names_optimizations_to_compile_without() -> None:
+    with settings.nvidia.scope():
+        settings.nvidia.without = "late-sums,tma"
+        assert compiled(kernel, "cuda", {"without": "tma,flatten"}, "ttir").metadata.without == "tma,flatten,late-sums"
+        settings.nvidia.without = "nothing-like-it"
+        with pytest.raises(OptionError, match="there is no 'nothing-like-it'"):
+            compiled(kernel, "cuda", {}, "ttir")
+
+
 def wanted() -> tuple[str, int]:
     """What the settings say of the target."""
     return sys.modules["tritium.runtime.driver_config"]._wanted()  # type: ignore[no-any-return]

@@ -67,8 +67,8 @@ _FORMER = {
 
 
 def current_names(without: str) -> list[str]:
-    """The names in a comma-separated text, former spellings replaced by current ones."""
-    return [_FORMER.get(name, name) for name in without.split(",") if name]
+    """The names in a comma-separated text, each once, former spellings replaced by current ones."""
+    return list(dict.fromkeys(_FORMER.get(name, name) for name in without.split(",") if name))
 
 
 def is_on(op: Operation, name: str) -> bool:

@@ -30,6 +30,13 @@ class NvidiaSettings(Group):
     disable_mma_v3 = Flag(
         False, "DISABLE_MMA_V3", doc='compile without wgmma (`without="wgmma"`)', invalidates=True, kind=SEMANTIC
     )
+    without = Text(
+        None,
+        "TRITIUM_WITHOUT",
+        doc="optimizations to compile every kernel without, with commas (as the option `without`)",
+        invalidates=True,
+        kind=SEMANTIC,
+    )
     disable_mma_v5 = Flag(False, "DISABLE_MMA_V5", doc="no effect: dots do not use tcgen05", kind=HINT)
     allow_lhs_tmem_layout_conversion = Flag(
         False, "ALLOW_LHS_TMEM_LAYOUT_CONVERSION", doc="no effect: dots do not use tensor memory", kind=HINT

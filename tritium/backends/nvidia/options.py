@@ -99,8 +99,8 @@ class CUDAOptions:
         if "extern_libs" not in chosen and settings.nvidia.libdevice_path:
             chosen["extern_libs"] = (("libdevice", settings.nvidia.libdevice_path),)
         chosen["enable_fp_fusion"] = settings.language.fp_fusion_enabled(given.get("enable_fp_fusion"))
-        if settings.nvidia.disable_mma_v3:
-            chosen["without"] = ",".join(filter(None, (chosen.get("without"), "wgmma")))
+        disabled = (chosen.get("without"), settings.nvidia.without, "wgmma" if settings.nvidia.disable_mma_v3 else None)
+        chosen["without"] = ",".join(filter(None, disabled))
         options = cls(**chosen)
         _check_hardware(options, _architecture(options.arch, target))
         return options
