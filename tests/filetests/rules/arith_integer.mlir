@@ -65,6 +65,16 @@ tt.func public @add_of_difference(%x: i32, %y: i32) -> (i32, i32) {
   %e = arith.addi %d, %c2 : i32
   tt.return %b, %e : i32, i32
 }
+tt.func public @quotient_rounded_up(%x: i32) -> i32 {
+  %c0 = arith.constant 0 : i32
+  %c7 = arith.constant 7 : i32
+  %q = arith.divsi %x, %c7 : i32
+  %r = arith.remsi %x, %c7 : i32
+  %p = arith.cmpi sgt, %r, %c0 : i32
+  %e = arith.extui %p : i1 to i32
+  %s = arith.addi %q, %e : i32
+  tt.return %s : i32
+}
 tt.func public @difference_of_sum(%x: i32, %y: i32) -> (i32, i32) {
   %c2 = arith.constant 2 : i32
   %c3 = arith.constant 3 : i32
@@ -191,6 +201,11 @@ tt.func public @fold_extended_product(%x: i32, %y: i32) -> (i32, i32, i32, i32) 
 //     %c5_i32 = arith.constant 5 : i32
 //     %e = arith.subi %c5_i32, %x : i32
 //     tt.return %x, %e : i32, i32
+//   }
+//   tt.func public @quotient_rounded_up(%x: i32) -> i32 {
+//     %c7 = arith.constant 7 : i32
+//     %s = arith.ceildivsi %x, %c7 : i32
+//     tt.return %s : i32
 //   }
 //   tt.func public @difference_of_sum(%x: i32, %y: i32) -> (i32, i32) {
 //     %c1_i32 = arith.constant 1 : i32

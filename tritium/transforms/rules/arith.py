@@ -17,8 +17,11 @@ from ...dialects.arith import (
     AndI,
     CeilDivSI,
     CeilDivUI,
+    CmpI,
+    CmpIPredicate,
     DivSI,
     DivUI,
+    ExtUI,
     FloorDivSI,
     MaxSI,
     MaxUI,
@@ -274,6 +277,22 @@ def zero_left(op: Any) -> Any:
     return op.lhs if is_zero(op.lhs) else None
 
 
+@rule(AddI)
+def quotient_rounded_up(op: Any) -> Any:
+    """x / c + zext(x % c > 0) = ceil(x / c), for c > 0"""
+    for quotient, carry in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        division, extended = quotient.defining_op, carry.defining_op
+        if division.__class__ is not DivSI or extended.__class__ is not ExtUI:
+            continue
+        compared = extended.in_.defining_op
+        if compared.__class__ is not CmpI or compared.predicate != CmpIPredicate.sgt or not is_zero(compared.rhs):
+            continue
+        rest, c = compared.lhs.defining_op, splat_of(division.rhs)
+        if rest.__class__ is RemSI and rest.lhs is division.lhs and c is not None and c == splat_of(rest.rhs):
+            return CeilDivSI(division.lhs, division.rhs) if signed(c, integer_width(op.result.type)) > 0 else None
+    return None
+
+
 @rule(*_REMAINDERS)
 def remainder_zero(op: Any) -> Any:
     """x op 1 = 0, and x op x = 0 (0 op 0 is 0, too)"""
@@ -348,6 +367,7 @@ INTEGER_RULES: list[Rule] = [
     xor_twice,
     shift_of_zero,
     zero_left,
+    quotient_rounded_up,
     remainder_zero,
     extreme_right,
     fold_extended_sum,
