@@ -355,9 +355,13 @@ def test_maps_that_do_not_fit():
             np.zeros((16, 8), np.float32),
             "min",
         )
-    with pytest.raises(UnknownInstruction, match="im2col"):
-        copy = "cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes [%r1], [%d0, {0, 0, 0}], [%r2], {1};"
-        load_box(tensor, map_of(tensor, (8, 64)), (0, 0), 1024, copy, check=False)
+    windows = (
+        "cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes [%r1], [%d0, {0, 0, 0}], [%r2]"
+    )
+    with pytest.raises(TensorMapError, match=r"it is one of tiles, the instruction copies windows \(im2col\)"):
+        load_box(tensor[None], map_of(tensor[None], (1, 8, 64)), (0, 0, 0), 1024, f"{windows}, {{1}};", check=False)
+    with pytest.raises(UnknownInstruction, match="takes 1 offsets in a window"):
+        load_box(tensor[None], map_of(tensor[None], (1, 8, 64)), (0, 0, 0), 1024, f"{windows}, {{1, 2}};", check=False)
 
 
 BAD = [

@@ -146,7 +146,7 @@ def test_launches_with_maps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         cuda_launcher,
         "encoders_of",
-        lambda types, values, encode: encoders_of(types, {**values, "tensordesc_meta": [META]}, encode),
+        lambda types, values, *encode: encoders_of(types, {**values, "tensordesc_meta": [META]}, *encode),
     )
     slow: list[Any] = []
     call = cuda_launcher.CudaLauncher.__call__

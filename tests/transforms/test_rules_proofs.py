@@ -150,7 +150,9 @@ def binary_expressions(inputs: Inputs, ty: Type) -> Iterator[Build]:
 def rounded_quotients(inputs: Inputs, ty: Type) -> Iterator[Build]:
     """x / c1 + (x % c2 > c3), with all constants and in both orders."""
     x, *numbers = [inputs.leaf(ty, 0), *integer_leaves(inputs, ty)[2:]]
-    for p, c1, c2, c3 in itertools.product((arith.CmpIPredicate.sgt, arith.CmpIPredicate.ne), numbers, numbers, numbers):
+    for p, c1, c2, c3 in itertools.product(
+        (arith.CmpIPredicate.sgt, arith.CmpIPredicate.ne), numbers, numbers, numbers
+    ):
         above = lambda p=p, c2=c2, c3=c3: arith.CmpI(p, arith.RemSI(x(), c2()).result, c3()).result  # noqa: E731
         quotient, carry = apply(arith.DivSI, x, c1), apply(arith.ExtUI, above, out=ty)
         yield apply(arith.AddI, quotient, carry)

@@ -33,6 +33,7 @@ __all__ = [
     "element_number",
     "fits_tma",
     "layout_for_shape",
+    "pixel_box",
     "swizzle_number",
     "tensordesc_row",
 ]
@@ -60,6 +61,8 @@ _FLOATS: dict[Type, int] = {f16: 6, f32: 7, f64: 9, bf16: 10}
 _INTEGERS = {(8, False): 0, (8, True): 0, (16, False): 1, (16, True): 1}
 _INTEGERS |= {(32, False): 2, (32, True): 3, (64, False): 4, (64, True): 5}
 _FP4_PADDED = 14
+MAX_PIXELS = 1024
+"""Pixels that one im2col load copies at most (CUDA driver API, cuTensorMapEncodeIm2col)."""
 _SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 
 
@@ -96,6 +99,20 @@ def box_of(layout: Any, shape: Sequence[int], packed: bool = False) -> list[int]
     if padded and not packed:
         box[-1] *= 2
     return box
+
+
+def pixel_box(layout: NvmmaShared, shape: Sequence[int]) -> list[int]:
+    """The pixels and channels of one im2col load for a block of `shape`.
+
+    All pixels come by one instruction, since only the hardware knows where the next ones are; channels by several.
+    Raises ValueError where that is not possible.
+    """
+    pixels, channels = per_block(shape, layout.CGALayout)
+    if pixels != shape[0]:
+        raise ValueError(f"the pixels of a block cannot be split between CTAs: {layout}")
+    if pixels > MAX_PIXELS:
+        raise ValueError(f"a block of {pixels} pixels is more than the {MAX_PIXELS} of one load")
+    return [pixels, box_of(layout, (1, channels))[1]]
 
 
 def block_bytes(layout: Any, shape: Sequence[int], bits: int) -> int:
@@ -140,20 +157,21 @@ def fits_tma(block: TensorType, nan: bool = False) -> str | None:
     return None
 
 
-def tensordesc_row(ty: TensorDescType) -> dict[str, Any]:
+def tensordesc_row(ty: Any) -> dict[str, Any]:
     """The data that a launch needs to encode a descriptor of this type: an entry of the metadata `tensordesc_meta`."""
-    block = ty.block
+    windows = not isinstance(ty, TensorDescType)  # im2col
+    block: TensorType = TensorType(ty.shape, ty.element, ty.sharedLayout) if windows else ty.block
     layout: Any = block.encoding
     if layout is None:  # no access uses it
         layout = nvmma_for(block.shape, range(block.rank)[::-1], block.element.width)  # type: ignore[attr-defined]
-    number = element_number(ty)
+    number = element_number(TensorDescType(block))
     assert number is not None
     padded = isinstance(layout, NvmmaShared) and layout.fp4Padded
     return {
         "swizzle": swizzle_number(layout),
-        "elem_size": ty.block.element.width // 8,  # type: ignore[attr-defined]
+        "elem_size": block.element.width // 8,  # type: ignore[attr-defined]
         "elem_type": number,
-        "block_size": box_of(layout, ty.block.shape),
+        "block_size": pixel_box(layout, block.shape) if windows else box_of(layout, block.shape),
         "fp4_padded": padded,
-        "is_im2col": False,
+        "is_im2col": windows,
     }

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..analysis.tma import tensordesc_row
 from ..dialects import builtin
-from ..dialects.tt_types import PointerType, TensorDescType
+from ..dialects.tt_types import PointerType, is_descriptor
 from ..ir import (
     RETURN_LIKE,
     TERMINATOR,
@@ -434,7 +434,7 @@ class ModuleView(OperationView):
         """The metadata for encoding each tensor descriptor among the kernel's arguments on the host."""
         kernel = self._find(self.get_entry_func_name())
         args = [] if kernel is None else kernel.regions[0].entry.args
-        return [tensordesc_row(arg.type) for arg in args if isinstance(arg.type, TensorDescType)]
+        return [tensordesc_row(arg.type) for arg in args if is_descriptor(arg.type)]
 
     def push_back(self, function: FunctionView) -> None:
         """Append a function."""

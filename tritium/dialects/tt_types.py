@@ -49,6 +49,7 @@ __all__ = [
     "SemField",
     "TensorDescType",
     "pointee_type",
+    "is_descriptor",
 ]
 
 KNOWS_WARPS = "tritium.knows-warps"
@@ -81,6 +82,11 @@ def _parse_pointer(parser: Parser) -> PointerType:
     space = parser.integer() if parser.accept(",") else 1
     parser.expect(">")
     return PointerType(pointee, space)
+
+
+def is_descriptor(ty: Type) -> bool:
+    """Whether values of a type are tensor maps: `!tt.tensordesc`, or `!ttng.tensordesc_im2col`."""
+    return isinstance(ty, TensorDescType) or getattr(ty, "name", "") == "ttng.tensordesc_im2col"
 
 
 class TensorDescType(Type):

@@ -52,7 +52,7 @@ from .errors import (
 from .launch import launch
 from .memory import Memory
 from .report import Report
-from .tensor_map import TensorMap, encode_tiled
+from .tensor_map import TensorMap, encode_im2col, encode_tiled
 
 __all__ = [
     "AssemblyError",
@@ -76,6 +76,7 @@ __all__ = [
     "TensorMapError",
     "UninitializedRead",
     "UnknownInstruction",
+    "encode_im2col",
     "encode_tiled",
     "launch",
 ]

@@ -15,7 +15,7 @@ import numpy as np
 from .tensor_map import SPANS, TensorMap
 from .types import Array
 
-__all__ = ["Box", "box_of", "swizzled"]
+__all__ = ["Box", "PixelBox", "box_of", "swizzled"]
 
 
 def swizzled(offsets: Array, mode: int) -> Array:
@@ -60,3 +60,46 @@ def box_of(m: TensorMap) -> Box:
     indices = np.indices(m.extent[::-1]).reshape(m.rank, -1)[::-1] * np.array(m.element_strides)[:, None]
     steps = np.array((m.element_bytes, *m.strides), np.int64)
     return Box((indices * steps[:, None]).sum(axis=0), indices)
+
+
+class PixelBox(NamedTuple):
+    """The elements that an im2col load copies, in the order of shared memory.
+
+    `indices` [rank, elements] are in the tensor. Pixels follow each other in the bounding box of the map, from the
+    coordinates on, the innermost spatial dimension first, in steps of the map's element strides, and continue in the
+    next image. The offsets move what is read, not the bounding box (PTX ISA, "Im2col mode").
+    """
+
+    offsets: Array
+    indices: Array
+
+    @classmethod
+    def of(cls, m: TensorMap, at: tuple[int, ...], moved: tuple[int, ...]) -> PixelBox:
+        """Those of a load at some coordinates; `moved` are the offsets of dimensions 1 to rank - 2."""
+        assert m.corners is not None
+        channels, pixels = m.box
+        rank = m.rank
+        places = np.empty((rank, pixels), np.int64)
+        place = list(at[1:])
+        for k in range(pixels):
+            places[1:, k] = place
+            for d in range(rank - 2):
+                place[d] += m.element_strides[d + 1]
+                if place[d] <= m.sizes[d + 1] - 1 + m.corners[1][d]:
+                    break
+                place[d] = m.corners[0][d]
+            else:
+                place[-1] += m.element_strides[-1]
+        places[1:-1] += np.array(moved, np.int64)[:, None]
+        indices = np.repeat(places, channels, axis=1)
+        indices[0] = at[0] + np.tile(np.arange(channels), pixels)
+        steps = np.array((m.element_bytes, *m.strides), np.int64)
+        return cls((indices * steps[:, None]).sum(axis=0), indices)
+
+    def inside(self, m: TensorMap, at: tuple[int, ...]) -> Array | None:
+        """Which elements lie in the tensor."""
+        return np.asarray(((self.indices >= 0) & (self.indices < np.array(m.sizes, np.int64)[:, None])).all(axis=0))
+
+    def addresses(self, m: TensorMap, at: tuple[int, ...]) -> Array:
+        """The address of each element."""
+        return self.offsets + ((m.address + (1 << 63)) % (1 << 64) - (1 << 63))

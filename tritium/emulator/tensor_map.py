@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 from .errors import LaunchError
 
-__all__ = ["ELEMENT_TYPES", "FIELDS", "MAP_BYTES", "SPANS", "Field", "TensorMap", "encode_tiled"]
+__all__ = ["ELEMENT_TYPES", "FIELDS", "MAP_BYTES", "SPANS", "Field", "TensorMap", "encode_im2col", "encode_tiled"]
 
 MAP_BYTES = 128
 #: address; strides in bytes of dimensions 1 to 4; sizes, box, element strides of 0 to 4; then single bytes:
-#: rank - 1, element type, swizzle, interleave, fill mode.
-_FORMAT = struct.Struct("<Q4Q5I5I5I5B")
+#: rank - 1, element type, swizzle, interleave, fill mode, 1 for im2col; corners of the pixel box in dimensions 1 to 3.
+_FORMAT = struct.Struct("<Q4Q5I5I5I6B6h")
 
 
 class Field(NamedTuple):
@@ -65,10 +65,16 @@ _OF_HOST = {**{n: n for n in range(13)}, 8: 9, 9: 10, 10: 8}
 #: Bytes of a row of swizzled shared memory, by mode; 0 is not swizzled.
 SPANS = {0: 0, 1: 32, 2: 64, 3: 128}
 _MAX_BOX = 256
+_MAX_PIXELS = 1024
+#: The values that a corner of an im2col map may have, by the rank of the tensor.
+_CORNERS = {3: (-32768, 32767), 4: (-128, 127), 5: (-16, 15)}
 
 
 class TensorMap(NamedTuple):
-    """A map, decoded. `strides` are in bytes, of dimensions 1 to rank - 1; `fill` is 1 where outside is NaN."""
+    """A map, decoded. `strides` are in bytes, of dimensions 1 to rank - 1; `fill` is 1 where outside is NaN.
+
+    An im2col map has `corners` (lower and upper, of dimensions 1 to rank - 2), and its box is (channels, pixels).
+    """
 
     address: int
     sizes: tuple[int, ...]
@@ -79,6 +85,7 @@ class TensorMap(NamedTuple):
     swizzle: int
     interleave: int
     fill: int
+    corners: tuple[tuple[int, ...], tuple[int, ...]] | None = None
 
     @property
     def rank(self) -> int:
@@ -96,6 +103,8 @@ class TensorMap(NamedTuple):
     @property
     def extent(self) -> tuple[int, ...]:
         """The elements that a box has in shared memory, by dimension."""
+        if self.corners is not None:
+            return self.box
         return tuple(-(-b // s) for b, s in zip(self.box, self.element_strides))
 
     @property
@@ -112,13 +121,19 @@ class TensorMap(NamedTuple):
         """The map that 128 bytes hold. Fields that make no sense are left to `faults`."""
         values = _FORMAT.unpack_from(data)
         rank = min(values[20] + 1, 5)
+        between, windows = max(rank - 2, 0), values[25] == 1
+        corners = values[26 : 26 + between], values[29 : 29 + between]
         return TensorMap(
             values[0],
             values[5 : 5 + rank],
             values[1:rank],
-            values[10 : 10 + rank],
+            values[10 : 10 + (2 if windows else rank)],
             values[15 : 15 + rank],
-            *values[21:25],
+            values[21],
+            values[22],
+            values[23],
+            values[24],
+            corners if windows else None,
         )
 
     def encode(self) -> bytes:
@@ -127,6 +142,7 @@ class TensorMap(NamedTuple):
         def padded(values: Sequence[int], count: int) -> list[int]:
             return [*values, *[0] * (count - len(values))]
 
+        lower, upper = self.corners or ((), ())
         return _FORMAT.pack(
             self.address,
             *padded(self.strides, 4),
@@ -138,6 +154,9 @@ class TensorMap(NamedTuple):
             self.swizzle,
             self.interleave,
             self.fill,
+            self.corners is not None,
+            *padded(lower, 3),
+            *padded(upper, 3),
         ).ljust(MAP_BYTES, b"\0")
 
     @property
@@ -163,12 +182,16 @@ def _faults(m: TensorMap) -> Iterator[str]:
     for axis, stride in enumerate(m.strides, 1):
         if stride % 16 or not 0 <= stride < 1 << 40:
             yield f"the stride of dimension {axis} is {stride} bytes, no multiple of 16 below 2**40"
-    for axis, (box, step) in enumerate(zip(m.box, m.element_strides)):
-        if not 0 < box <= _MAX_BOX:
-            yield f"the box has {box} elements in dimension {axis}, not between 1 and {_MAX_BOX}"
+    for axis, box in enumerate(m.box):
+        most = _MAX_PIXELS if m.corners is not None and axis else _MAX_BOX
+        if not 0 < box <= most:
+            yield f"the box has {box} elements in dimension {axis}, not between 1 and {most}"
+    for axis, step in enumerate(m.element_strides):
         if not 0 < step <= 8:
             yield f"the element stride of dimension {axis} is {step}, not between 1 and 8"
             return
+    if m.corners is not None:
+        yield from _faults_of_corners(m)
     inner = m.extent[0] * m.element_bytes
     if inner % 16:
         yield f"a row of the box has {inner} bytes, which is no multiple of 16"
@@ -176,6 +199,54 @@ def _faults(m: TensorMap) -> Iterator[str]:
         yield f"a row of the box has {inner} bytes, more than the {SPANS[m.swizzle]} that are swizzled"
     if m.fill and m.element[0] in "us":
         yield f"elements of {m.element} outside of the tensor cannot be NaN"
+
+
+def _faults_of_corners(m: TensorMap) -> Iterator[str]:
+    if m.rank not in _CORNERS:
+        yield f"im2col maps have 3 to 5 dimensions, not {m.rank}"
+        return
+    assert m.corners is not None
+    least, most = _CORNERS[m.rank]
+    for corner in (*m.corners[0], *m.corners[1]):
+        if not least <= corner <= most:
+            yield f"a corner of the pixel box is {corner}, not between {least} and {most}"
+
+
+def encode_im2col(
+    element_type: int,
+    address: int,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    lower: Sequence[int],
+    upper: Sequence[int],
+    channels: int,
+    pixels: int,
+    element_strides: Sequence[int],
+    interleave: int,
+    swizzle: int,
+    l2_promotion: int,
+    fill: int,
+) -> bytes:
+    """The same from what `cuTensorMapEncodeIm2col` takes.
+
+    >>> sizes, strides, corner = (32, 9, 9, 2), (128, 1152, 10368), (-1, -1)
+    >>> data = encode_im2col(7, 4096, sizes, strides, corner, corner, 32, 64, (1, 1, 1, 1), 0, 3, 2, 0)
+    >>> TensorMap.decode(data).box, TensorMap.decode(data).corners
+    ((32, 64), ((-1, -1), (-1, -1)))
+    """
+    del l2_promotion  # a hint
+    kind, n = _OF_HOST.get(element_type, element_type), len(sizes)
+    if len(strides) != n - 1 or len(element_strides) != n or len(lower) != n - 2 or len(upper) != n - 2:
+        raise LaunchError(f"an im2col map of {n} dimensions has {n - 1} strides and {n - 2} offsets for each corner")
+    least, most = _CORNERS.get(n, (0, 0))
+    corners = tuple(lower), tuple(upper)
+    if any(not least <= c <= most for c in (*lower, *upper)):
+        raise LaunchError(f"the corners {corners} of the pixel box are not between {least} and {most}")
+    box, steps = (channels, pixels), tuple(element_strides)
+    m = TensorMap(address, tuple(sizes), tuple(strides), box, steps, kind, swizzle, interleave, fill, corners)
+    if m.fault is not None:
+        raise LaunchError(f"this is no tensor map: {m.fault}")
+    return m.encode()
 
 
 def encode_tiled(

@@ -45,6 +45,7 @@ __all__ = [
     "tensor_descriptor_type",
     "tuple_type",
     "type_of",
+    "with_sign",
 ]
 
 
@@ -145,7 +146,7 @@ class tensor_descriptor_type(BaseType):
         self.block_type = block_type
         self.shape_type = shape_type
         self.strides_type = strides_type
-        self.ir = tt.TensorDescType(_with_sign(block_type))
+        self.ir: Type = tt.TensorDescType(with_sign(block_type))
 
     @property
     def nbytes(self) -> int:
@@ -186,7 +187,7 @@ class tensor_descriptor_type(BaseType):
         return f"tensor_descriptor<{self.block_type}>"
 
 
-def _with_sign(block: block_type) -> TensorType:
+def with_sign(block: block_type) -> TensorType:
     """A descriptor's block: the only IR type that distinguishes signed from unsigned integers."""
     element = block.element_ty
     ir = element.to_ir()
@@ -277,8 +278,9 @@ NAMES: dict[str, dtype] = {
 """Signature strings of scalars."""
 
 DESCRIPTORS_WITH_LAYOUT: list[Callable[[str, list[int], str], BaseType]] = []
-"""Makes the type of a descriptor that says the layout of its blocks; Gluon's frontend adds it."""
+"""Make the types of descriptors, tiled and im2col, that say the layout of their blocks; Gluon's frontend adds them."""
 _DESCRIPTOR = pattern(r"tensordesc<\s*(\w+)\s*\[([\d,\s]*)\]\s*(,.*)?>")
+_IM2COL = pattern(r"tensordesc_im2col<\s*(\w+)\s*\[([\d,\s]*)\]\s*(,.*)>")
 _known: dict[str, Any] = {}
 
 
@@ -308,11 +310,19 @@ def _parse(name: str) -> Any:
     if text in NAMES:
         return NAMES[text]
     match = _DESCRIPTOR.fullmatch(text)
+    if match is None and DESCRIPTORS_WITH_LAYOUT:
+        windows = _IM2COL.fullmatch(text)
+        if windows is not None:
+            return DESCRIPTORS_WITH_LAYOUT[1](windows[1], _sizes(windows[2]), windows[3])
     if match is None:
         raise LanguageError(f"TypeError: unknown type {name!r} in a signature", f"scalars are {', '.join(NAMES)}")
-    shape = [int(d) for d in match[2].split(",") if d.strip()]
+    shape = _sizes(match[2])
     if "Layout(" in (match[3] or "") and DESCRIPTORS_WITH_LAYOUT:
         return DESCRIPTORS_WITH_LAYOUT[0](match[1], shape, match[3])
     said = [word.strip() for word in (match[3] or "").split(",")]
     padding = "nan" if "nan" in said else "zero"
     return descriptor_argument_type(block_type(str_to_type(match[1]), shape), padding, "uneven" in said)
+
+
+def _sizes(text: str) -> list[int]:
+    return [int(d) for d in text.split(",") if d.strip()]

@@ -19,7 +19,7 @@ from ..backends.nvidia.cubin import parameter_base
 from ..backends.nvidia.driver import LoadedFunction
 from ..backends.nvidia.libcuda import Value, library
 from ..backends.nvidia.target import CUDATarget
-from ..backends.nvidia.tensor_map import encode_tiled
+from ..backends.nvidia.tensor_map import encode_im2col, encode_tiled
 from ..compiler import CompiledKernel, GPUTarget
 from ..support import settings
 from ..support.lazy import LazyModule
@@ -59,7 +59,7 @@ class CudaLauncher:
             raise ArgumentError(f"{kernel.name}: a GPU does not check {values['device_checks']}; the emulator does")
         target = CUDATarget.of(GPUTarget("cuda", values.get("arch") or values["target"]["arch"], 32))
         types = list(signature.values())
-        encoders = encoders_of(types, values, _encode)
+        encoders = encoders_of(types, values, _encode, _encode_im2col)
         maps = _host_maps.host_maps_of(values, _encode) if values.get("argument_maps") else None
         layout = PARAMETERS[target.has_descriptors]
         if encoders or maps:
@@ -196,6 +196,12 @@ def _encode(*arguments: Any) -> bytes:
     """A tensor map encoded by the driver, which needs any current context."""
     with devices.device(devices.current_device()).active():
         return encode_tiled(library(), *arguments)
+
+
+def _encode_im2col(*arguments: Any) -> bytes:
+    """The same of an im2col map."""
+    with devices.device(devices.current_device()).active():
+        return encode_im2col(library(), *arguments)
 
 
 def _fail(function: LoadedFunction, x: int, y: int, z: int, stream: int, status: int) -> None:

@@ -11,7 +11,7 @@ from ..backends.driver import DriverBase
 from ..backends.instrumentation import BOUNDS, EMULATED
 from ..backends.nvidia.libcuda import cuda_type
 from ..compiler import CompiledKernel
-from ..emulator import DeviceAssertion, Memory, Report, encode_tiled
+from ..emulator import DeviceAssertion, Memory, Report, encode_im2col, encode_tiled
 from ..support.lazy import LazyModule
 from .arrays import ArrayInfo, describe, extent
 from .call_forms import CallForms
@@ -173,7 +173,7 @@ class EmulatedLauncher:
         signature = kernel.src.signature
         self.names = list(signature)
         types = list(signature.values())
-        encoders = encoders_of(types, kernel.values, encode_tiled)
+        encoders = encoders_of(types, kernel.values, encode_tiled, encode_im2col)
         maps = _host_maps.host_maps_of(kernel.values, encode_tiled) if kernel.values.get("argument_maps") else None
         self.packer = Packer(self.names, types, HostParameters(driver.target.has_descriptors), encoders, maps)
         self.forms = CallForms.of(kernel)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..support.lazy import LazyModule
+from ..support.patterns import pattern
 from .arrays import HOST, ArrayInfo, describe, extent, stands_for_tensor
 from .errors import ArgumentError
 from .specialize import integer_range
@@ -35,6 +36,7 @@ __all__ = [
     "padded",
 ]
 
+_INPUT_RANK = pattern(r"[,\s]input_rank=(\d+)")
 _pointers = LazyModule(".pointers", __package__)
 
 _BYTES_OFFSET = bytes.__basicsize__ - 1  # where CPython keeps the contents of a bytes object
@@ -322,9 +324,15 @@ def _leaves(ty: Any) -> Iterator[str]:
         yield from _leaves(inner)
 
 
+def _rank(ty: str) -> int:
+    """The dimensions of the tensor that a descriptor describes: those of its block, unless the type says otherwise."""
+    said = _INPUT_RANK.search(ty)
+    return int(said[1]) if said else ty.count(",", ty.index("["), ty.index("]")) + 1
+
+
 def _codes(ty: str, layout: Layout, mapped: Iterator[bool]) -> Iterator[str]:
     if ty.startswith("tensordesc"):
-        rank = ty.count(",", ty.index("["), ty.index("]")) + 1
+        rank = _rank(ty)
         yield from layout.descriptor(rank, next(mapped, False))
     elif ty != "constexpr":
         yield layout.code(ty)

@@ -262,7 +262,7 @@ def _descriptor(value: TensorDescriptor, rule: ParameterRule) -> tuple[Any, Any]
     # The padding value is part of the kernel, and so is whether TMA may write the last bytes of a row.
     padding = ", nan" if value.padding == "nan" else ""
     uneven = ", uneven" if value.has_uneven_rows(element_bytes(info.element)) else ""
-    return f"tensordesc<{info.element}[{block}]{padding}{uneven}{value.type_suffix}>", value.padding + uneven
+    return f"{value.type_name}<{info.element}[{block}]{padding}{uneven}{value.type_suffix}>", value.padding + uneven
 
 
 _BY_CLASS: dict[type, Any] = {

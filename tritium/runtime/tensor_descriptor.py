@@ -60,6 +60,11 @@ class TensorDescriptor:
         self._check_loads(info.element)
 
     @property
+    def type_name(self) -> str:
+        """The name of the descriptor's type in signatures."""
+        return "tensordesc"
+
+    @property
     def type_suffix(self) -> str:
         """The end of the descriptor's type in signatures, where there is more to say than its block."""
         return ""

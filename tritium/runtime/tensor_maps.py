@@ -15,9 +15,20 @@ from ..support.patterns import pattern
 from .arrays import describe
 from .errors import ArgumentError
 
-__all__ = ["HOST_TYPES", "L2_128B", "TF32", "Encode", "MapEncoder", "Metadata", "NotEncodable", "encoders_of"]
+__all__ = [
+    "HOST_TYPES",
+    "L2_128B",
+    "TF32",
+    "Encode",
+    "Im2ColEncoder",
+    "MapEncoder",
+    "Metadata",
+    "NotEncodable",
+    "encoders_of",
+]
 
-#: The arguments of `cuTensorMapEncodeTiled` after its result, dimensions innermost first -> the bytes of the map.
+#: The arguments of `cuTensorMapEncodeTiled` (or `cuTensorMapEncodeIm2col`) after its result, dimensions innermost
+#: first -> the bytes of the map.
 Encode = Callable[..., bytes]
 
 Metadata = Mapping[str, Any]
@@ -31,7 +42,7 @@ _ALIGNMENT = 16
 _MAX_STRIDE = 1 << 40
 _MAX_SIZE = 1 << 32
 _KEPT = 1024
-_TYPE = pattern(r"tensordesc<(\w+)\[([\d, ]*)\](.*)>")
+_TYPE = pattern(r"tensordesc(?:_im2col)?<(\w+)\[([\d, ]*)\](.*)>")
 
 
 class NotEncodable(Exception):
@@ -84,35 +95,36 @@ class MapEncoder:
             self.check(d, address, name)
             if len(self._maps) >= _KEPT:
                 self._maps.clear()
-            found = self._maps[_key(d, address)] = (self.map(d, address, name), *d.shape, *d.strides)
+            found = self._maps[self.key(d, address)] = (self.map(d, address, name), *d.shape, *d.strides)
         return found
 
     def known(self, descriptor: Described, address: int) -> tuple[Any, ...] | None:
         """A memoized result, None without one."""
-        return self._maps.get(_key(descriptor, address))
+        return self._maps.get(self.key(descriptor, address))
+
+    def key(self, d: Described, address: int) -> tuple[Any, ...]:
+        """What a map depends on."""
+        return (address, *d.shape, *d.strides, d.padding, d.round_f32_to_tf32, *d.block_shape)
 
     def map(self, d: Described, address: int, name: str) -> bytes:
         """The 128 bytes."""
         sizes = [int(n) for n in (*d.shape[:-1], d.shape[-1] * self.packed)]
         kind = TF32 if d.round_f32_to_tf32 else HOST_TYPES.get(self.kind, self.kind)
+        strides = [int(s) * self.size for s in d.strides[-2::-1]]
+        fill = _NAN if d.padding == "nan" else _NONE
         try:
             return self.encode(
-                kind,
-                address,
-                sizes[::-1],
-                [int(s) * self.size for s in d.strides[-2::-1]],
-                self.box[::-1],
-                [1] * len(sizes),
-                _NO_INTERLEAVE,
-                self.swizzle,
-                L2_128B,
-                _NAN if d.padding == "nan" else _NONE,
+                kind, address, sizes[::-1], strides, *self.boxes(d), _NO_INTERLEAVE, self.swizzle, L2_128B, fill
             )
         except TritiumError as error:
             raise ArgumentError(
                 f"argument {name!r}: no tensor map describes it: {error}\nit has the shape {d.shape} and the strides "
                 f"{d.strides} at {address:#x}, in boxes of {self.box} elements of {self.size} bytes"
             ) from None
+
+    def boxes(self, d: Described) -> Sequence[Any]:
+        """The arguments of the driver's function that say what one copy moves, and in which steps."""
+        return self.box[::-1], [1] * len(d.shape)
 
     def check(self, d: Described, address: int, name: str) -> None:
         """ArgumentError for a tensor that the hardware does not support."""
@@ -156,11 +168,23 @@ class MapEncoder:
             )
 
 
-def _key(d: Described, address: int) -> tuple[Any, ...]:
-    return (address, *d.shape, *d.strides, d.padding, d.round_f32_to_tf32, *d.block_shape)
+class Im2ColEncoder(MapEncoder):
+    """The encoder of a `TensorDescriptorIm2Col`, by `cuTensorMapEncodeIm2col`."""
+
+    def key(self, d: Any, address: int) -> tuple[Any, ...]:
+        """Steps and corners, too."""
+        return (*super().key(d, address), *d.element_strides, *d.pixel_box_lower_corner, *d.pixel_box_upper_corner)
+
+    def boxes(self, d: Any) -> Sequence[Any]:
+        """The corners of the pixel box, channels and pixels, the steps."""
+        pixels, channels = self.box
+        lower, upper, steps = d.pixel_box_lower_corner, d.pixel_box_upper_corner, d.element_strides
+        return lower[::-1], upper[::-1], channels, pixels, steps[::-1]
 
 
-def encoders_of(types: Sequence[Any], values: Metadata, encode: Encode) -> list[MapEncoder | None]:
+def encoders_of(
+    types: Sequence[Any], values: Metadata, encode: Encode, encode_im2col: Encode | None = None
+) -> list[MapEncoder | None]:
     """An encoder for each descriptor among the types of a signature, in order; None for those passed as base, shape and
     strides, an empty list if all are."""
     rows = values.get("tensordesc_meta") or []
@@ -168,7 +192,14 @@ def encoders_of(types: Sequence[Any], values: Metadata, encode: Encode) -> list[
         return []
     found = list(_descriptors(types))
     assert len(found) == len(rows), (found, rows)
-    return [MapEncoder(ty, row, encode) if row else None for ty, row in zip(found, rows)]
+    encoders: list[MapEncoder | None] = []
+    for ty, row in zip(found, rows):
+        if row and row.get("is_im2col"):
+            assert encode_im2col is not None
+            encoders.append(Im2ColEncoder(ty, row, encode_im2col))
+        else:
+            encoders.append(MapEncoder(ty, row, encode) if row else None)
+    return encoders
 
 
 def _descriptors(types: Sequence[Any]) -> list[str]:

@@ -73,10 +73,20 @@ def test_chips_without_rows() -> None:
         from_ttgir(HEAD + ROWS, 90)
 
 
-def test_windows() -> None:
-    text = HEAD + "  tt.func public @k(%d: !ttng.tensordesc_im2col<64x32xf32, #shared>) { tt.return }\n}\n"
-    with pytest.raises(UnsupportedOperation, match=r"takes a descriptor of windows \(im2col\), .* not supported yet"):
-        from_ttgir(text, 90)
+WINDOWS = """
+  tt.func public @k(%d: !ttng.tensordesc_im2col<2048x32xf32, #shared>, %i: i32, %o: i16, %true: i1) {
+    %b = ttg.local_alloc : () -> !ttg.memdesc<2048x32xf32, #shared, #smem, mutable>
+    %m = ttg.local_alloc : () -> !bar
+    ttng.async_tma_copy_global_to_local %d[%i, %i, %i, %i] offsets = [%o, %o] %b, %m, %true : !ttng.tensordesc_im2col<2048x32xf32, #shared>, !bar -> !ttg.memdesc<2048x32xf32, #shared, #smem, mutable>
+    tt.return
+  }
+}
+"""  # noqa: E501
+
+
+def test_windows_of_more_pixels_than_one_copy_are_refused() -> None:
+    with pytest.raises(UnsupportedOperation, match="a block of 2048 pixels is more than the 1024 of one load"):
+        from_ttgir(HEAD + WINDOWS, 90)
 
 
 @pytest.mark.parametrize("capability", [75, 80])

@@ -66,6 +66,7 @@ FUNCTIONS: Mapping[str, tuple[str, tuple[Any, ...]]] = {
     "set_function_attribute": ("cuFuncSetAttribute", (_P, _I, _I)),
     "launch": ("cuLaunchKernelEx", (_P, _P, _P, _P)),
     "encode_tiled": ("cuTensorMapEncodeTiled", (_P, _I, _U, _D, _P, _P, _P, _P, _I, _I, _I, _I)),
+    "encode_im2col": ("cuTensorMapEncodeIm2col", (_P, _I, _U, _D, _P, _P, _P, _P, _U, _U, _P, _I, _I, _I, _I)),
     "max_clusters": ("cuOccupancyMaxActiveClusters", (_P, _P, _P)),
     "max_blocks": ("cuOccupancyMaxActiveBlocksPerMultiprocessor", (_P, _P, _I, _Z)),
     "pointer_attribute": ("cuPointerGetAttribute", (_P, _I, _D)),

@@ -23,11 +23,11 @@ from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
 from ...conversion.ttg_to_llvm.nvidia.target import NVIDIATarget
 from ...dialects import builtin, tt
-from ...dialects.tt_types import TensorDescType
+from ...dialects.tt_types import TensorDescType, is_descriptor
 from ...dialects.ttg_switches import WITHOUT, is_on
 from ...hardware.nvidia import NvidiaGPU
 from ...hardware.nvidia_features import MMA_SYNC, WGMMA
-from ...ir import ArrayAttr, IntegerAttr, Operation, Pass, StringAttr, functions_of, i32
+from ...ir import ArrayAttr, IntegerAttr, Operation, Pass, StringAttr, Type, functions_of, i32
 from ...ir.passes import has_any, rows_from, run_pipeline
 from ...ir.remarks import remark
 from ...ir.verifier import verify
@@ -389,7 +389,7 @@ def _descriptors(module: Operation) -> tuple[list[_Row | None], list[_Row]]:
         if isinstance(func, tt.Func) and func.sym_visibility != "private" and not func.is_declaration:
             given = []
             for i, arg in enumerate(func.entry.args):
-                if isinstance(arg.type, TensorDescType):
+                if is_descriptor(arg.type):
                     row, made = tensordesc_row(arg.type), _host_map(func, i)
                     if made is None:
                         given.append(row)
@@ -410,8 +410,9 @@ def _host_map(func: tt.Func, index: int) -> str | None:
     return text.value if isinstance(text, StringAttr) else None
 
 
-def _tile_text(ty: TensorDescType) -> str:
+def _tile_text(ty: Type) -> str:
     """The type of a descriptor as in a signature; rows need not end at multiples of 16 bytes."""
+    assert isinstance(ty, TensorDescType)
     return f"tensordesc<{ty.block.element}[{','.join(map(str, ty.block.shape))}],uneven>"
 
 

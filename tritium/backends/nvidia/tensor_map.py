@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .libcuda import Library
 
-__all__ = ["BIT", "LAST_TO_CORRECT", "SMALL", "WORD", "encode_tiled"]
+__all__ = ["BIT", "LAST_TO_CORRECT", "SMALL", "WORD", "encode_im2col", "encode_tiled"]
 
 _BYTES = 128
 _ALIGNMENT = 64
@@ -37,9 +37,7 @@ def encode_tiled(
     Raises CudaError where the driver refuses.
     """
     rank = len(sizes)
-    storage = (ctypes.c_char * (_BYTES + _ALIGNMENT))()
-    start = ctypes.addressof(storage)
-    at = start + -start % _ALIGNMENT
+    storage, at = _place()
     cuda.call(
         "encode_tiled",
         at,
@@ -60,4 +58,55 @@ def encode_tiled(
     if cuda.version <= LAST_TO_CORRECT and last + 1 < SMALL:
         words = (ctypes.c_uint64 * (_BYTES // 8)).from_address(at)
         words[WORD] &= ~BIT
-    return ctypes.string_at(at, _BYTES)
+    found = ctypes.string_at(at, _BYTES)
+    del storage
+    return found
+
+
+def encode_im2col(
+    cuda: Library,
+    element_type: int,
+    address: int,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    lower: Sequence[int],
+    upper: Sequence[int],
+    channels: int,
+    pixels: int,
+    element_strides: Sequence[int],
+    interleave: int,
+    swizzle: int,
+    l2_promotion: int,
+    fill: int,
+) -> bytes:
+    """The 128 bytes of an im2col map: `cuTensorMapEncodeIm2col`, dimensions innermost first, strides in bytes."""
+    rank = len(sizes)
+    storage, at = _place()
+    cuda.call(
+        "encode_im2col",
+        at,
+        element_type,
+        rank,
+        address,
+        (ctypes.c_uint64 * rank)(*sizes),
+        (ctypes.c_uint64 * rank)(*strides),
+        (ctypes.c_int * len(lower))(*lower),
+        (ctypes.c_int * len(upper))(*upper),
+        channels,
+        pixels,
+        (ctypes.c_uint32 * rank)(*element_strides),
+        interleave,
+        swizzle,
+        l2_promotion,
+        fill,
+    )
+    found = ctypes.string_at(at, _BYTES)
+    del storage
+    return found
+
+
+def _place() -> tuple[object, int]:
+    """Memory for a map, and the aligned address in it."""
+    storage = (ctypes.c_char * (_BYTES + _ALIGNMENT))()
+    start = ctypes.addressof(storage)
+    return storage, start + -start % _ALIGNMENT

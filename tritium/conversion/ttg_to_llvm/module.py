@@ -21,11 +21,11 @@ from ...analysis.register_pressure import (
 )
 from ...analysis.tma import DESCRIPTOR_BYTES, FORMER_UNLIKELY, UNLIKELY
 from ...dialects import arith, builtin, tt
-from ...dialects.tt_types import PointerType, TensorDescType
+from ...dialects.tt_types import PointerType, is_descriptor
 from ...dialects.ttg_context import num_ctas, num_warps
 from ...hardware.nvidia_features import TMA
 from ...ir import CountedLoop, FunctionType, IfLike, IntegerAttr, IntegerType, LoopLike, Operation, Value
-from ...support import InternalError, UnsupportedOperation
+from ...support import InternalError
 from ...support.dataclasses import dataclass
 from ...support.lazy import LazyModule
 from ..llvm.control import CONTROL, lower_for, lower_if, lower_region
@@ -155,7 +155,7 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
     if not is_kernel:
         parameters.append("ptr addrspace(3) %shared")
     subprogram = "" if context.debug is None else context.debug.function(func)
-    if is_kernel and any(isinstance(arg.type, TensorDescType) and arg.users for arg in func.entry.args):
+    if is_kernel and any(is_descriptor(arg.type) and arg.users for arg in func.entry.args):
         _tma.prefetch_descriptors(e, func)
     lower_region(e, func.regions[0])
     if e.specialization is not None:
@@ -184,8 +184,6 @@ def _parameters(e: FunctionContext, func: tt.Func) -> list[str]:
     """Bind the arguments of a function; what LLVM should write for them."""
     out = []
     for i, arg in enumerate(func.entry.args):
-        if getattr(arg.type, "name", "") == "ttng.tensordesc_im2col":
-            raise UnsupportedOperation(func, f"takes a descriptor of windows (im2col), {arg.type}: not supported yet")
         types = types_of(arg.type)
         names = [f"%arg{i}" if len(types) == 1 else f"%arg{i}.{k}" for k in range(len(types))]
         e.bind(arg, names)
@@ -202,7 +200,7 @@ def _attributes(e: FunctionContext, func: tt.Func, i: int, arg: Value) -> str:
 
     A descriptor is passed by value: TMA reads it from parameter memory.
     """
-    if isinstance(arg.type, TensorDescType) and e.is_kernel:
+    if is_descriptor(arg.type) and e.is_kernel:
         require(e, func, TMA, f"takes a tensor descriptor, {arg.type}, which ")
         return _BY_VALUE
     if not isinstance(arg.type, PointerType) or func.arg_attrs is None:

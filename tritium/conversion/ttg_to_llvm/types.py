@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ...dialects.tt_types import PointerType, TensorDescType
+from ...dialects.tt_types import PointerType, is_descriptor
 from ...dialects.ttg_maps import linear_layout_of
 from ...dialects.ttg_memory import AsyncTokenType, MemDescType
 from ...ir import (
@@ -50,7 +50,7 @@ def llvm_type(ty: Type) -> str:
         return "i32"
     if isinstance(ty, PointerType):
         return f"ptr addrspace({ty.address_space})" if ty.address_space else "ptr"
-    if isinstance(ty, TensorDescType):
+    if is_descriptor(ty):
         return "ptr"
     raise InternalError(f"no LLVM type for {ty}")
 

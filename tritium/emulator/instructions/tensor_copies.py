@@ -14,7 +14,7 @@ import numpy as np
 
 from ...support.quantities import counted
 from ..access import Target, elements
-from ..boxes import Box, box_of, swizzled
+from ..boxes import Box, PixelBox, box_of, swizzled
 from ..errors import MisalignedAccess, OutOfBounds, TensorMapError, UnknownInstruction
 from ..floats import narrow, widen
 from ..geometry import Mask, Step
@@ -32,7 +32,7 @@ _GATHER = ("tile::gather4", "tile::scatter4")
 _FIRST_GATHERING = 100  # sm_100
 _ALLOWED = frozenset(
     ("async", "bulk", "tensor", "tile", "global", "shared::cta", "shared::cluster", "bulk_group", "prefetch", "L2")
-    + ("mbarrier::complete_tx::bytes", "multicast::cluster", "L2::cache_hint", "reduce", *_GATHER)
+    + ("im2col", "mbarrier::complete_tx::bytes", "multicast::cluster", "L2::cache_hint", "reduce", *_GATHER)
 )
 #: The bits of what loads put outside of the tensor where the map asks for it: a NaN of each floating-point type.
 _NAN = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF, "f32.ftz": 0x7FFFFFFF, "tf32": 0x7FFFFFFF}
@@ -73,7 +73,7 @@ def tensor_copy(machine: MachineState, i: Instruction) -> Step:
     if "prefetch" in i.modifiers:
         return prefetch(machine, i)
     kind = Load if "mbarrier::complete_tx::bytes" in i.modifiers else Store
-    if kind is Store and "bulk_group" not in i.modifiers:
+    if kind is Store and ("bulk_group" not in i.modifiers or "im2col" in i.modifiers):
         raise UnknownInstruction(f"the emulator does not know {i.name}", i)
     copy = kind(machine, i, operation)
 
@@ -106,6 +106,7 @@ class MapOperand:
         self.at = Target(machine, operand._replace(rest=()), None, MAP_BYTES // 2, i, write=False)
         self.coordinates = [machine.read(c, TYPES["s32"], i) for c in operand.rest[0].items]
         self.gathers = any(m in _GATHER for m in i.modifiers)
+        self.windows = "im2col" in i.modifiers
         target = machine.program.module.target
         if self.gathers and int(re.sub(r"\D", "", target) or 0) < _FIRST_GATHERING:
             raise UnknownInstruction(f"{target} has no {i.name}", i)
@@ -123,6 +124,9 @@ class MapOperand:
             data += view[at[:, None] + np.arange(MAP_BYTES // 2)].tobytes()
         m = TensorMap.decode(data)
         fault = m.fault
+        if fault is None and (m.corners is not None) is not self.windows:
+            kinds = ("tiles", "windows (im2col)")
+            fault = f"it is one of {kinds[not self.windows]}, the instruction copies {kinds[self.windows]}"
         if fault is None and m.rank != self.dimensions:
             fault = f"it has {m.rank} dimensions, the instruction {self.dimensions}"
         if fault is None and m.swizzle and m.extent[0] * m.element_bytes != SPANS[m.swizzle]:
@@ -178,7 +182,7 @@ class _Copy:
             text = f"a box of {size} bytes at {local:#x}: outside shared memory, which has {m.shared_size} bytes"
             raise m.error(OutOfBounds, text, self.i, thread)
 
-    def in_tensor(self, m: TensorMap, box: Box, at: tuple[int, ...]) -> tuple[Array, Array | None]:
+    def in_tensor(self, m: TensorMap, box: Box | PixelBox, at: tuple[int, ...]) -> tuple[Array, Array | None]:
         """The addresses of the elements of a box that lie in the tensor, and which those are (None: all)."""
         inside = box.inside(m, at)
         addresses = box.addresses(m, at)
@@ -192,12 +196,18 @@ class Load(_Copy):
         super().__init__(machine, i, operation)
         self.reports = Reports(machine, i.operands[2], i)
         rest = list(i.operands[3:])
+        self.moved: list[Any] = []
+        if self.operand.windows:
+            moved = rest.pop(0) if rest else None
+            if not isinstance(moved, Tuple) or len(moved.items) != self.operand.dimensions - 2:
+                raise UnknownInstruction(f"{i.name} takes {self.operand.dimensions - 2} offsets in a window", i)
+            self.moved = [machine.read(c, TYPES["s16"], i) for c in moved.items]
         self.multicast = machine.read(rest.pop(0), TYPES["u16"], i) if "multicast::cluster" in i.modifiers else None
 
     def run(self, thread: int) -> None:
         m = self.operand.map(thread)
-        box = box_of(m)
-        data = b"".join(self.fetch(m, box, at, thread).tobytes() for at in self.operand.places(m, thread))
+        places = self.operand.places(m, thread)
+        data = b"".join(self.fetch(m, self.box(m, at, thread), at, thread).tobytes() for at in places)
         words = np.frombuffer(data, np.uint64).reshape(-1, 2)
         for cta, local in self.destinations(self.shared.of(thread), thread):
             self.check_range(local, len(data), thread)
@@ -205,6 +215,13 @@ class Load(_Copy):
             at = self.pieces(local, len(data), m.swizzle, cta)
             self.machine.bulk_write(at, words, thread, report, self.i)
             self.reports.complete(report, len(data), thread)
+
+    def box(self, m: TensorMap, at: tuple[int, ...], thread: int) -> Box | PixelBox:
+        """The elements that are copied for the coordinates `at`."""
+        if not self.operand.windows:
+            return box_of(m)
+        moved = tuple(int(np.broadcast_to(c, self.machine.threads)[thread]) for c in self.moved)
+        return PixelBox.of(m, at, moved)
 
     def destinations(self, address: int, thread: int) -> list[tuple[int, int]]:
         """The CTAs that get the box, and where it begins in their shared memory."""
@@ -223,7 +240,7 @@ class Load(_Copy):
             raise machine.error(TensorMapError, "copies to a CTA that has exited", self.i, thread)
         return [(n, local) for n in found]
 
-    def fetch(self, m: TensorMap, box: Box, at: tuple[int, ...], thread: int) -> Array:
+    def fetch(self, m: TensorMap, box: Box | PixelBox, at: tuple[int, ...], thread: int) -> Array:
         """The elements of a box, those outside of the tensor filled in."""
         size = m.element_bytes
         addresses, inside = self.in_tensor(m, box, at)

@@ -6,13 +6,13 @@ from typing import Any, TypeAlias
 
 from ...dialects import tt, ttng
 from ..constexpr import unwrap
-from ..dtypes import int32
+from ..dtypes import int16, int32
 from ..errors import LanguageError
 from ..language.builtin import builtin, flag, static_int
 from ..semantics import Semantic
 from ..semantics.memory import index_values
 from ..tensor import tensor
-from .descriptors import tensor_descriptor, tensor_descriptor_type
+from .descriptors import tensor_descriptor, tensor_descriptor_im2col, tensor_descriptor_type
 from .layout_base import plain
 from .layouts import NVMMASharedLayout
 from .mbarrier import barrier_of, condition
@@ -26,6 +26,7 @@ __all__ = [
     "async_atomic_or",
     "async_atomic_xor",
     "async_load",
+    "async_load_im2col",
     "async_store",
     "make_tensor_descriptor",
     "store_wait",
@@ -57,9 +58,18 @@ def _descriptor(desc: object, buffer: object, name: str) -> tuple[tensor_descrip
     return desc, buffer
 
 
+def _tiled(desc: object, buffer: object, name: str) -> tuple[tensor_descriptor, shared_memory_descriptor]:
+    """The same of a descriptor of tiles."""
+    if isinstance(desc, tensor_descriptor_im2col):
+        raise LanguageError(
+            f"TypeError: {name} takes a descriptor of tiles, got {desc.type}", "tma.async_load_im2col copies from it"
+        )
+    return _descriptor(desc, buffer, name)
+
+
 def _coordinates(sem: Semantics, desc: tensor_descriptor, coord: Any, name: str) -> list[Any]:
     values = index_values(sem, coord, f"coordinates of {name}", int32)
-    rank = len(desc.block_type.shape)
+    rank = len(desc.type.shape_type)
     if len(values) != rank:
         raise LanguageError(f"ValueError: {name}: expected {rank} coordinates, but got {len(values)}")
     return [v.handle for v in values]
@@ -79,7 +89,7 @@ def async_load(
 
     With `multicast`, the CTAs of a cluster that hold the same part of `result` get it by one copy.
     """
-    desc, buffer = _descriptor(tensor_desc, result, "async_load")
+    desc, buffer = _tiled(tensor_desc, result, "async_load")
     op = ttng.AsyncTMACopyGlobalToLocal(
         desc.handle,
         _coordinates(_semantic, desc, coord, "async_load"),
@@ -93,16 +103,55 @@ def async_load(
 
 
 @builtin
+def async_load_im2col(
+    tensor_desc: object,
+    coord: object,
+    offsets: object,
+    barrier: object,
+    result: object,
+    pred: object = True,
+    multicast: object = False,
+    _semantic: Semantics = None,
+) -> None:
+    """Copy a column of pixels from a descriptor of images to the buffer `result`, where `pred`.
+
+    `coord` is the first pixel, and the first channel, in the pixel box of the descriptor. `offsets` (i16, one for each
+    spatial dimension) move all pixels that are read, so that the box can pass over the images once for each tap of a
+    filter. Pixels outside of the images have the padding value.
+    """
+    name = "async_load_im2col"
+    desc, buffer = _descriptor(tensor_desc, result, name)
+    if not isinstance(desc, tensor_descriptor_im2col):
+        raise LanguageError(
+            f"TypeError: {name} takes an im2col descriptor, got {desc.type}", "pass a gluon TensorDescriptorIm2Col"
+        )
+    moved = index_values(_semantic, offsets, f"offsets of {name}", int16)
+    rank = len(desc.type.shape_type)
+    if len(moved) != rank - 2:
+        raise LanguageError(f"ValueError: {name}: expected {rank - 2} offsets, but got {len(moved)}")
+    op = ttng.AsyncTMACopyGlobalToLocal(
+        desc.handle,
+        _coordinates(_semantic, desc, coord, name),
+        [v.handle for v in moved],
+        barrier_of(barrier, name).handle,
+        buffer.handle,
+        condition(_semantic, pred),
+        flag(multicast) and any(not any(basis) for basis in buffer.layout.cga_layout),
+    )
+    _semantic.builder.insert(op)
+
+
+@builtin
 def async_store(tensor_desc: object, coord: object, src: object, _semantic: Semantics = None) -> None:
     """Copy the buffer `src` to the block at `coord` (in elements); `store_wait` waits for it."""
-    desc, buffer = _descriptor(tensor_desc, src, "async_store")
+    desc, buffer = _tiled(tensor_desc, src, "async_store")
     where = _coordinates(_semantic, desc, coord, "async_store")
     _semantic.builder.insert(ttng.AsyncTMACopyLocalToGlobal(desc.handle, where, buffer.handle))
 
 
 def _atomic(kind: str) -> Any:
     def async_atomic(tensor_desc: object, coord: object, src: object, _semantic: Semantics = None) -> None:
-        desc, buffer = _descriptor(tensor_desc, src, f"async_atomic_{kind}")
+        desc, buffer = _tiled(tensor_desc, src, f"async_atomic_{kind}")
         where = _coordinates(_semantic, desc, coord, f"async_atomic_{kind}")
         reduction = tt.DescriptorReduceKind[_KINDS[kind]]
         _semantic.builder.insert(ttng.AsyncTMAReduce(reduction, desc.handle, where, buffer.handle))

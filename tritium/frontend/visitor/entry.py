@@ -170,7 +170,7 @@ def _names(ty: Any, name: str, count: int) -> list[str]:
     """Names of the parts of an argument; those of a descriptor are named after its attributes."""
     if not isinstance(ty, (tensor_descriptor_type, descriptor_argument_type)):
         return [name] if count == 1 else [f"{name}_{i}" for i in range(count)]
-    rank = len(ty.block_type.shape)
+    rank = (count - 1) // 2  # of the tensor, which an im2col descriptor does not share with its blocks
     return [name, *(f"{name}.{part}.{i}" for part in ("shape", "stride") for i in range(rank))]
 
 

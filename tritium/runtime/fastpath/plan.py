@@ -22,7 +22,7 @@ from ..packing import Packer, padded
 from ..specialize import ALIGNED, ParameterRule, integer_range
 from ..stream import stream_handle
 from ..tensor_descriptor import TensorDescriptor, element_bytes
-from ..tensor_maps import MapEncoder
+from ..tensor_maps import Im2ColEncoder, MapEncoder
 from ..torch_abi import functions_for, look_at, state_of
 from .fields import FIELDS, FRAME_HEAD
 from .launch_backend import ArgumentGuard, LaunchBackend
@@ -354,6 +354,8 @@ def _descriptor(
     padding of `value`."""
     read = _reader(backend, value.base, slot.places[0][0] in backend.stored)
     if read is None:
+        return None
+    if isinstance(encoder, Im2ColEncoder):  # its map depends on more than address, shape and strides
         return None
     address, block, padding = read, copy(value.block_shape), value.padding
     make = _values(backend, value, encoder)

@@ -161,6 +161,9 @@ def _c_name(name: str, before: Sequence[Parameter]) -> str:
 def c_type(backend: str, entry: Entry, signature: str) -> str:
     """The type in C of a parameter; SignatureError where there is none."""
     ty = entry.type
+    if ty.startswith("tensordesc_im2col"):
+        message = "C has no type for im2col descriptors yet"
+        raise SignatureError("signature", signature, entry.at, len(ty), message, "launch the kernel from Python")
     if ty.startswith("tensordesc"):
         return "const TritiumTensor *" if backend == "cuda" else "const TritiumHostTensor *"
     if ty[0] != "*":

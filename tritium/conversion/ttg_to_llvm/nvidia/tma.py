@@ -18,9 +18,9 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from ....analysis.tma import box_of
+from ....analysis.tma import box_of, pixel_box
 from ....dialects import ttng
-from ....dialects.tt_types import CachePolicy, DescriptorReduceKind, EvictionPolicy, TensorDescType
+from ....dialects.tt_types import CachePolicy, DescriptorReduceKind, EvictionPolicy, is_descriptor
 from ....dialects.ttg_maps import linear_layout
 from ....dialects.ttg_memory import NvmmaShared
 from ....dialects.ttg_switches import is_on
@@ -112,7 +112,11 @@ class Boxes(NamedTuple):
         names = dimension_names(len(ty.shape))
         try:
             whole = linear_layout(layout, ty.allocShape[-layout.rank :])
-            box = [box_of(desc.block.encoding, block.shape, packed=True)[d] for d in dimensions]
+            if isinstance(desc, TensorDescIm2ColType):
+                sizes = pixel_box(layout, block.shape)
+            else:
+                sizes = box_of(desc.block.encoding, block.shape, packed=True)
+            box = [sizes[d] for d in dimensions]
             written = linear_layout(layout, _tensor_of(layout, box))
         except ValueError as error:
             raise UnsupportedOperation(op, f"cannot be done: {error}") from None
@@ -189,9 +193,14 @@ def rounds(e: FunctionContext, op: Operation, desc: Any, buffer: Value, *conditi
 
 
 def coordinates(e: FunctionContext, op: Any, offsets: Sequence[str]) -> list[str]:
-    """Where a box begins, the innermost dimension first; padded 4-bit elements count one by one there."""
+    """Where a box begins, the innermost dimension first; padded 4-bit elements count one by one there.
+
+    A box of an im2col load has all pixels of the block, so that only its channels move.
+    """
+    if isinstance(op.desc.type, TensorDescIm2ColType):
+        offsets = [*["0"] * (len(op.coord) - 1), offsets[-1]]
     out = [_plus(e, e.scalar(v), offset) for v, offset in zip(op.coord, offsets)]
-    layout = op.desc.type.block.encoding
+    layout = getattr(op.desc.type, "sharedLayout", None) or op.desc.type.block.encoding
     if isinstance(layout, NvmmaShared) and layout.fp4Padded:
         out[-1] = e.op(f"shl i32 {out[-1]}, 1")
     return out[::-1]
@@ -215,7 +224,7 @@ def prefetch_descriptors(e: FunctionContext, func: Any) -> None:
         return
     first = e.op(f"icmp eq i32 {e.thread}, 0")
     for arg in func.entry.args:
-        if isinstance(arg.type, TensorDescType) and arg.users:
+        if is_descriptor(arg.type) and arg.users:
             e.asm("@$1 prefetch.tensormap [$0];", f"l,b,{MEMORY}", [("ptr", e.scalar(arg)), ("i1", first)])
 
 
@@ -240,7 +249,6 @@ def group_mask(e: FunctionContext, value: Value) -> str:
 
 @lowers(ttng.AsyncTMACopyGlobalToLocal)
 def _load(e: FunctionContext, op: ttng.AsyncTMACopyGlobalToLocal) -> None:
-    _tiled(op)
     if op.isVolatile:
         raise UnsupportedOperation(op, "cannot be volatile")
     policy = l2_policy(e, op)
@@ -249,13 +257,16 @@ def _load(e: FunctionContext, op: ttng.AsyncTMACopyGlobalToLocal) -> None:
     space, barrier = barrier_address(e, op.barrier)
     space = "shared::cluster" if several else space
     n = len(op.coord)
-    form = f"cp.async.bulk.tensor.{n}d.{space}.global.mbarrier::complete_tx::bytes"
+    windows = isinstance(op.desc.type, TensorDescIm2ColType)
+    form = f"cp.async.bulk.tensor.{n}d.{space}.global{'.im2col' if windows else ''}.mbarrier::complete_tx::bytes"
     form += ".multicast::cluster" if several else ""
     form += ".L2::cache_hint" if policy else ""
     for box in rounds(e, op, op.desc.type, op.result, e.scalar(op.pred), only):
         i = Instruction(box.guard)
         text = f"{form} [{i.add('i32', box.address)}], [{i.add('ptr', e.scalar(op.desc))}, "
         text += f"{i.listed('i32', coordinates(e, op, box.offsets))}], [{i.add('i32', barrier)}]"
+        if windows:
+            text += f", {i.listed('i16', [e.scalar(v) for v in op.offsets][::-1])}"
         text += f", {i.add('i16', group_mask(e, op.result))}" if several else ""
         text += f", {i.add('i64', policy)}" if policy else ""
         i.emit(e, text)

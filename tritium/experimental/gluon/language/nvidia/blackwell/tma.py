@@ -1,13 +1,10 @@
 """TMA of Blackwell GPUs: Hopper's; gathers and scatters are refused where a kernel uses them."""
 
 from ......frontend.gluon.refused import refused_functions
-from ..hopper import tma as _tma
 from ..hopper.tma import *  # noqa: F403
 from ..hopper.tma import __all__ as _HOPPER
 
 globals().update(
     refused_functions("async_gather async_scatter", "is an instruction of Blackwell GPUs, which are not supported yet")
 )
-for _name in ("async_copy_global_to_shared_im2col", "async_load_im2col"):
-    globals()[_name] = getattr(_tma, _name)
 __all__ = [*_HOPPER]

@@ -1,7 +1,11 @@
 """Copies between global and shared memory by the Tensor Memory Accelerator (TMA)."""
 
-from ......frontend.gluon.descriptors import tensor_descriptor, tensor_descriptor_type
-from ......frontend.gluon.refused import refused_class, refused_functions
+from ......frontend.gluon.descriptors import (
+    tensor_descriptor,
+    tensor_descriptor_im2col,
+    tensor_descriptor_im2col_type,
+    tensor_descriptor_type,
+)
 from ......frontend.gluon.tma import (
     async_atomic_add,
     async_atomic_and,
@@ -10,17 +14,14 @@ from ......frontend.gluon.tma import (
     async_atomic_or,
     async_atomic_xor,
     async_load,
+    async_load_im2col,
     async_store,
     make_tensor_descriptor,
     store_wait,
 )
 
 async_copy_global_to_shared, async_copy_shared_to_global = async_load, async_store  # names before Triton 3.9
-_WHY = "is not supported yet: TMA loads are tiled"
-globals().update(refused_functions("async_copy_global_to_shared_im2col async_load_im2col", _WHY))
-tensor_descriptor_im2col, tensor_descriptor_im2col_type = (
-    refused_class(_name, _WHY) for _name in ("tensor_descriptor_im2col", "tensor_descriptor_im2col_type")
-)
+async_copy_global_to_shared_im2col = async_load_im2col
 
 __all__ = [
     "async_atomic_add",
@@ -30,11 +31,15 @@ __all__ = [
     "async_atomic_or",
     "async_atomic_xor",
     "async_copy_global_to_shared",
+    "async_copy_global_to_shared_im2col",
     "async_copy_shared_to_global",
     "async_load",
+    "async_load_im2col",
     "async_store",
     "make_tensor_descriptor",
     "store_wait",
     "tensor_descriptor",
+    "tensor_descriptor_im2col",
+    "tensor_descriptor_im2col_type",
     "tensor_descriptor_type",
 ]
