@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..dialects.tt_types import TensorDescType
 from ..dialects.ttg_memory import NvmmaShared, SwizzledShared
@@ -19,6 +19,9 @@ from ..dialects.ttg_operands import nvmma_for
 from ..ir import FloatType, IntegerType, TensorType, Type, bf16, f16, f32, f64
 from ..layout.bases import per_block
 from ..layout.shared import tma_block_shape
+
+if TYPE_CHECKING:
+    from ..dialects.ttng_types import TensorDescIm2ColType
 
 __all__ = [
     "DESCRIPTOR_BYTES",
@@ -157,10 +160,15 @@ def fits_tma(block: TensorType, nan: bool = False) -> str | None:
     return None
 
 
-def tensordesc_row(ty: Any) -> dict[str, Any]:
+def _window(ty: TensorDescIm2ColType) -> TensorType:
+    """The block of an im2col descriptor, with its layout."""
+    return TensorType(ty.shape, ty.element, ty.sharedLayout)
+
+
+def tensordesc_row(ty: Type) -> dict[str, Any]:
     """The data that a launch needs to encode a descriptor of this type: an entry of the metadata `tensordesc_meta`."""
-    windows = not isinstance(ty, TensorDescType)  # im2col
-    block: TensorType = TensorType(ty.shape, ty.element, ty.sharedLayout) if windows else ty.block
+    windows = not isinstance(ty, TensorDescType)
+    block = _window(cast("TensorDescIm2ColType", ty)) if windows else cast(TensorDescType, ty).block
     layout: Any = block.encoding
     if layout is None:  # no access uses it
         layout = nvmma_for(block.shape, range(block.rank)[::-1], block.element.width)  # type: ignore[attr-defined]

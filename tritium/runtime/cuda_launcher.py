@@ -34,7 +34,7 @@ from .native import native_launch
 from .packing import PARAMETERS, SCRATCH_BYTES, Packer, Parameters, bytes_address
 from .placement import place, place_of
 from .scratch import scratch_block
-from .tensor_maps import NotEncodable, encoders_of
+from .tensor_maps import Encode, NotEncodable, encoders_of
 from .torch_abi import CUDA, stream_function_address
 
 if TYPE_CHECKING:
@@ -192,16 +192,14 @@ def _current_device(_: Any) -> int:
     return devices.current_device()
 
 
-def _encode(*arguments: Any) -> bytes:
+def _encode_by(encode: Encode, *arguments: object) -> bytes:
     """A tensor map encoded by the driver, which needs any current context."""
     with devices.device(devices.current_device()).active():
-        return encode_tiled(library(), *arguments)
+        return encode(library(), *arguments)
 
 
-def _encode_im2col(*arguments: Any) -> bytes:
-    """The same of an im2col map."""
-    with devices.device(devices.current_device()).active():
-        return encode_im2col(library(), *arguments)
+_encode = partial(_encode_by, encode_tiled)
+_encode_im2col = partial(_encode_by, encode_im2col)
 
 
 def _fail(function: LoadedFunction, x: int, y: int, z: int, stream: int, status: int) -> None:

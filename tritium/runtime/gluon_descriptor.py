@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..frontend.gluon.layouts import NVMMASharedLayout
@@ -65,7 +66,7 @@ class TensorDescriptor(PlainDescriptor):
 
 
 @dataclass
-class TensorDescriptorIm2Col(PlainDescriptor):
+class TensorDescriptorIm2Col(TensorDescriptor):
     """A tensor of images, channels last ([N, D, H, W, C] without some of D and H), that is read in columns of pixels.
 
     A block has `block_shape` (pixels, channels). Pixels follow each other in a box, from `pixel_box_lower_corner` to
@@ -73,10 +74,9 @@ class TensorDescriptorIm2Col(PlainDescriptor):
     all dimensions). `tma.async_load_im2col` copies a block. Raises DescriptorError for what TMA does not support.
     """
 
-    layout: Any = None
-    element_strides: Any = None
-    pixel_box_lower_corner: Any = None
-    pixel_box_upper_corner: Any = None
+    element_strides: Sequence[int] = ()
+    pixel_box_lower_corner: Sequence[int] = ()
+    pixel_box_upper_corner: Sequence[int] = ()
 
     def __init__(
         self,
@@ -91,12 +91,10 @@ class TensorDescriptorIm2Col(PlainDescriptor):
         pixel_box_lower_corner: list[int] | None = None,
         pixel_box_upper_corner: list[int] | None = None,
     ) -> None:
-        self.layout = layout
         self.element_strides = [1] * len(shape) if element_strides is None else element_strides
-        self.pixel_box_lower_corner = pixel_box_lower_corner
-        self.pixel_box_upper_corner = pixel_box_upper_corner
-        PlainDescriptor.__init__(self, base, shape, strides, block_shape, padding, round_f32_to_tf32)
-        check_layout(base, block_shape, layout)
+        self.pixel_box_lower_corner = pixel_box_lower_corner or ()
+        self.pixel_box_upper_corner = pixel_box_upper_corner or ()
+        TensorDescriptor.__init__(self, base, shape, strides, block_shape, layout, padding, round_f32_to_tf32)
         self._check_windows()
 
     def _check_rank(self) -> None:
@@ -111,7 +109,7 @@ class TensorDescriptorIm2Col(PlainDescriptor):
     def _check_windows(self) -> None:
         rank = len(self.shape)
         for name, corner in (("lower", self.pixel_box_lower_corner), ("upper", self.pixel_box_upper_corner)):
-            if corner is None or len(corner) != rank - 2:
+            if len(corner) != rank - 2:
                 raise DescriptorError(
                     f"pixel_box_{name}_corner needs {rank - 2} offsets, one for each spatial dimension"
                 )

@@ -8,7 +8,7 @@ encoding costs nothing from the second launch on.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from ..support.errors import TritiumError
 from ..support.patterns import pattern
@@ -68,6 +68,17 @@ class Described(Protocol):
         """Whether rows in elements of `size` bytes do not end at multiples of 16 bytes."""
 
 
+class DescribedWindows(Described, Protocol):
+    """What an im2col map is made from, too."""
+
+    @property
+    def element_strides(self) -> Sequence[int]: ...
+    @property
+    def pixel_box_lower_corner(self) -> Sequence[int]: ...
+    @property
+    def pixel_box_upper_corner(self) -> Sequence[int]: ...
+
+
 class MapEncoder:
     """`encoder(descriptor, address, name)`: the map, shape and strides, in the order of the kernel's parameters.
 
@@ -86,7 +97,7 @@ class MapEncoder:
         self.box: list[int] = list(meta["block_size"])
         self.packed = 2 if meta.get("fp4_padded") else 1
         self.encode = encode
-        self._maps: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        self._maps: dict[tuple[object, ...], tuple[Any, ...]] = {}
 
     def __call__(self, descriptor: Described, address: int, name: str) -> tuple[Any, ...]:
         d = descriptor
@@ -102,7 +113,7 @@ class MapEncoder:
         """A memoized result, None without one."""
         return self._maps.get(self.key(descriptor, address))
 
-    def key(self, d: Described, address: int) -> tuple[Any, ...]:
+    def key(self, d: Described, address: int) -> tuple[object, ...]:
         """What a map depends on."""
         return (address, *d.shape, *d.strides, d.padding, d.round_f32_to_tf32, *d.block_shape)
 
@@ -122,7 +133,7 @@ class MapEncoder:
                 f"{d.strides} at {address:#x}, in boxes of {self.box} elements of {self.size} bytes"
             ) from None
 
-    def boxes(self, d: Described) -> Sequence[Any]:
+    def boxes(self, d: Described) -> Sequence[object]:
         """The arguments of the driver's function that say what one copy moves, and in which steps."""
         return self.box[::-1], [1] * len(d.shape)
 
@@ -171,14 +182,16 @@ class MapEncoder:
 class Im2ColEncoder(MapEncoder):
     """The encoder of a `TensorDescriptorIm2Col`, by `cuTensorMapEncodeIm2col`."""
 
-    def key(self, d: Any, address: int) -> tuple[Any, ...]:
+    def key(self, d: Described, address: int) -> tuple[object, ...]:
         """Steps and corners, too."""
-        return (*super().key(d, address), *d.element_strides, *d.pixel_box_lower_corner, *d.pixel_box_upper_corner)
+        w = cast(DescribedWindows, d)
+        return (*super().key(d, address), *w.element_strides, *w.pixel_box_lower_corner, *w.pixel_box_upper_corner)
 
-    def boxes(self, d: Any) -> Sequence[Any]:
+    def boxes(self, d: Described) -> Sequence[object]:
         """The corners of the pixel box, channels and pixels, the steps."""
         pixels, channels = self.box
-        lower, upper, steps = d.pixel_box_lower_corner, d.pixel_box_upper_corner, d.element_strides
+        w = cast(DescribedWindows, d)
+        lower, upper, steps = w.pixel_box_lower_corner, w.pixel_box_upper_corner, w.element_strides
         return lower[::-1], upper[::-1], channels, pixels, steps[::-1]
 
 

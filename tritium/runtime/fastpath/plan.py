@@ -342,7 +342,8 @@ def _reader(backend: LaunchBackend, array: Any, stored: bool) -> Callable[[Any],
 
     def read(value: Any) -> int | None:
         same = value.__class__ is cls and value.dtype is dtype and place(value) is expected
-        return address(value) if same and not (stored and arrays.is_read_only(value)) else None  # type: ignore[no-any-return]
+        found: int | None = address(value) if same and not (stored and arrays.is_read_only(value)) else None
+        return found
 
     return read
 
