@@ -79,6 +79,29 @@ class AmdGPU:
         return 1 if self.arch.startswith("gfx11") else 0
 
     @property
+    def copies_buffers_to_lds(self) -> bool:
+        """Whether buffer loads write LDS without passing registers: CDNA 3 and 4."""
+        return self.mfma_version in (3, 4)
+
+    @property
+    def has_buffer_atomics(self) -> bool:
+        """Whether read-modify-write operations by buffer instructions are used: CDNA 3 and 4, RDNA 4, gfx1250."""
+        return self.mfma_version in (3, 4) or self.generation == 12
+
+    def has_buffer_float_add(self, element: str) -> bool:
+        """Whether a buffer instruction adds floats of a type: not bf16 on CDNA 3, not f64 on RDNA 4."""
+        if self.mfma_version == 3:
+            return element != "bf16"
+        return not (self.arch.startswith("gfx120") and element == "f64")
+
+    def has_buffer_float_extremes(self, width: int) -> bool:
+        """Whether buffer instructions find the maximum and minimum of floats of `width` bits: of 32 bits from RDNA 1
+        on, of 64 on CDNA 2 to 4 and gfx1250."""
+        if width == 32:
+            return self.generation >= 10
+        return width == 64 and (self.mfma_version >= 2 or self.arch == "gfx1250")
+
+    @property
     def has_tensor_data_mover(self) -> bool:
         """Whether hardware reads tensor descriptors."""
         return self.arch == "gfx1250"

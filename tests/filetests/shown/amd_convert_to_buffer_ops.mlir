@@ -28,11 +28,9 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.targ
 //     %c1 = arith.constant 1 : i32
 //     %step = arith.constant dense<256> : tensor<256xi32, #blocked>
 //     %at = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32, #blocked>
-//     %bs = tt.splat %b : !tt.ptr<f32> -> tensor<256x!tt.ptr<f32>, #blocked>
-//     %to = tt.addptr %bs, %at : tensor<256x!tt.ptr<f32>, #blocked>, tensor<256xi32, #blocked>
 //     %0 = scf.for %i = %c0 to %n step %c1 iter_args(%arg5 = %at) -> (tensor<256xi32, #blocked>)  : i32 {
 //       %x = amdg.buffer_load %a[%arg5], %mask : !tt.ptr<f32> -> tensor<256xf32, #blocked>
-//       tt.store %to, %x : tensor<256x!tt.ptr<f32>, #blocked>
+//       amdg.buffer_store %x, %b[%at] : !tt.ptr<f32> -> tensor<256xf32, #blocked>
 //       %1 = arith.addi %arg5, %step : tensor<256xi32, #blocked>
 //       scf.yield %1 : tensor<256xi32, #blocked>
 //     }

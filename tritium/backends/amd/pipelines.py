@@ -71,18 +71,16 @@ ORDER = [
     ("assign-latencies", "schedule-loops", "stages are assigned from latencies"),
     ("schedule-loops", "amd-pipeline", "the schedule drives the expansion"),
     ("amd-pipeline", "reduce-data-duplication", "operands that are not pipelined go through LDS as well"),
+    ("amd-convert-to-buffer-ops", "amd-optimize-buffer-op-ptr", "it makes the buffer operations"),
     ("symbol-dce", "cse", "dead functions are not optimized"),
     ("allocate-shared-memory", "insert-barriers", "hazards are between allocations that overlap"),
 ]
 
 LATER = {
-    "sink-layout-conversions": "after optimize-dot-operands: moves conversions to their users",
     "optimize-descriptor-encoding": "before assign-latencies, with convert-to-tensor-ops: TDM of gfx1250",
     "coalesce-async-copy": "after amd-pipeline: copies from global memory to LDS of gfx950 and gfx1250",
     "move-up-prologue-loads": "after reduce-data-duplication: issues the first loads of a loop earlier",
     "block-pingpong": "after reduce-data-duplication: alternates memory and MFMA phases of two waves of a SIMD",
-    "optimize-buffer-op-ptr": "after amd-convert-to-buffer-ops: adds what all lanes share to the base",
-    "prepare-if-combining": "before the last canonicalize: moves branches of one condition together",
 }
 """Passes of Triton 3.9's order that are not implemented: name -> position and purpose."""
 
@@ -109,6 +107,12 @@ def amd_ttgir_pipeline(options: HIPOptions) -> list[Pass]:
         _layout("remove-layout-conversions", "Keep dot results in the layouts of matrix instructions"),
         _layout("amd-optimize-epilogue", "Store dot results without a conversion through LDS", when=has_any("tt.dot")),
         _mma("optimize-dot-operands", "Fold transposes into local_load"),
+        _layout(
+            "amd-hoist-layout-conversions",
+            "Convert invariant operands of dots before the loop",
+            when=has_any("tt.dot"),
+        ),
+        _layout("amd-sink-layout-conversions", "Convert layouts after LDS is freed", when=has_any("ttg.local_dealloc")),
         _pipeline("fuse-nested-loops", "Fuse loop nests that request it", when=_flattens),
         _general("canonicalize", "Bring loops into canonical form before hoisting"),
         _general("licm", "Hoist loop-invariant layout conversions", when=has_interface(LoopLike)),
@@ -126,7 +130,19 @@ def amd_ttgir_pipeline(options: HIPOptions) -> list[Pass]:
             when=has_any("ttg.convert_layout"),
         ),
         _memory("reorder-instructions", "Reorder operations to reduce register pressure"),
-        _memory("amd-convert-to-buffer-ops", "Access arrays below 2 GB by buffer instructions", when=_has_small_arrays),
+        _memory(
+            "amd-convert-to-buffer-ops",
+            "Access arrays below 2 GB by buffer instructions",
+            {"allow_buffer_atomics": False},
+            when=_has_small_arrays,
+        ),
+        _memory(
+            "amd-optimize-buffer-op-ptr",
+            "Advance the bases of buffers instead of offsets",
+            when=has_any("amdg.buffer_load", "amdg.buffer_store"),
+        ),
+        _memory("amd-fold-true-cmpi", "Drop masks that are always true", when=has_any("arith.cmpi")),
+        _pipeline("amd-prepare-if-combining", "Make branches of one condition adjacent", when=has_interface(IfLike)),
         _general("canonicalize", "Drop pointers that loops carried"),
         _general("sccp", "Propagate constants"),
         _general("cse", "Eliminate common subexpressions"),

@@ -26,6 +26,16 @@ SPELLINGS = [
     Spelling("amd-optimize-epilogue", "TritonAMDGPUOptimizeEpilogue", ("tritonamdgpu-optimize-epilogue",)),
     Spelling("amd-pipeline", "TritonAMDGPUPipeline", ("tritonamdgpu-pipeline",)),
     Spelling("amd-in-thread-transpose", "TritonAMDGPUInThreadTranspose", ("tritonamdgpu-in-thread-transpose",)),
+    Spelling("amd-optimize-buffer-op-ptr", "TritonAMDGPUOptimizeBufferOpPtr", ("tritonamdgpu-optimize-buffer-op-ptr",)),
+    Spelling("amd-fold-true-cmpi", "TritonAMDFoldTrueCmpI", ("tritonamdgpu-fold-true-cmpi",)),
+    Spelling("amd-prepare-if-combining", "TritonAMDGPUPrepareIfCombining", ("tritonamdgpu-prepare-if-combining",)),
+    Spelling("amd-move-up-prologue-loads", "TritonAMDGPUMoveUpPrologueLoads", ("tritonamdgpu-move-up-prologue-loads",)),
+    Spelling(
+        "amd-hoist-layout-conversions", "TritonAMDGPUHoistLayoutConversions", ("tritonamdgpu-hoist-layout-conversions",)
+    ),
+    Spelling(
+        "amd-sink-layout-conversions", "TritonAMDGPUSinkLayoutConversions", ("tritonamdgpu-sink-layout-conversions",)
+    ),
     Spelling("amd-convert-to-buffer-ops", "TritonAMDGPUConvertToBufferOps", ("tritonamdgpu-convert-buffer-ops",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(
