@@ -195,3 +195,11 @@ def test_wmma_runs_in_all_lanes_where_few_of_them_store() -> None:
     c = np.full((8, 32), -77, np.int32)
     launch(kernel.asm["amdgcn"], 1, [a, b, c], shared_bytes=kernel.metadata.shared)
     np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
+
+
+def test_large_dot_by_fmas_is_scheduled_in_parts() -> None:
+    """4,096 FMAs a thread: LLVM's search for pairs is quadratic in a part, and each part loads its operands."""
+    blocks = (64, 64, 64)
+    kernel = compiled("gfx1100", "fp32", blocks, num_warps=2)
+    assert kernel.asm["llir"].count("call void @llvm.amdgcn.sched.barrier(i32 0)") >= 15
+    check(kernel, "fp32", (64, 64, 64), blocks)

@@ -123,3 +123,19 @@ def test_what_adds_a_value_waits() -> None:
     again = [f"  store float %t{i}, ptr %p{i}" for i in range(3)]
     found = sink_to_first_use([*loads, *squares, *sums, *again, "  ret void"])
     assert found == [*loads, *squares[:2], sums[0], squares[2], *sums[1:], *again, "  ret void"]
+
+
+def test_loads_from_shared_memory_are_sunk_up_to_stores_beside_scheduling_barriers() -> None:
+    loads = [f"  %t{i} = load float, ptr addrspace(3) %p{i}" for i in range(4)]
+    scaled = [f"  %t{i + 4} = fmul float %t{i}, %s" for i in range(4)]
+    barrier = "  call void @llvm.amdgcn.sched.barrier(i32 0)"
+    uses = [f"  store float %t{i + 4}, ptr addrspace(1) %q{i}" for i in range(4)]
+    lines = [*loads, *scaled[:2], barrier, *uses[:3], "  store float %s, ptr addrspace(3) %p0", uses[3], "  ret void"]
+    lines[6:6] = []
+    wanted = [loads[0], scaled[0], loads[1], scaled[1], barrier, *uses[:2]]
+    found = sink_to_first_use([*lines[:6], barrier, *scaled[2:], *lines[7:]])
+    assert found[:7] == wanted
+    assert found.index(loads[3]) < found.index("  store float %s, ptr addrspace(3) %p0")
+    assert found.index(loads[2]) == found.index(uses[2]) - 2
+    without = sink_to_first_use([*loads, *scaled, *uses, "  ret void"])
+    assert without[:4] == loads

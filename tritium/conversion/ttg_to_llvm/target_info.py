@@ -272,6 +272,8 @@ class TargetInfo(ABC):
     warp_size: int
     #: the longest access to global memory that LLVM's load/store vectorizer makes (`getLoadStoreVecRegBitWidth`)
     vectorized_bytes: int
+    #: the FMAs of a large dot between two scheduling barriers; 0: there are none
+    fmas_per_region: ClassVar[int] = 0
 
     def nvidia_gpu(self) -> NvidiaGPU:
         """The machine model of an NVIDIA GPU; InternalError on others, where no lowering may ask."""
@@ -353,6 +355,9 @@ class TargetInfo(ABC):
     @abstractmethod
     def warp_barrier(self, e: ThreadEmitter) -> None:
         """Order accesses to shared memory among the lanes of a warp."""
+
+    def scheduling_barrier(self, e: ThreadEmitter) -> None:  # noqa: B027
+        """Divide a basic block into parts that LLVM schedules by themselves."""
 
     @abstractmethod
     def cluster_barrier(self, e: ThreadEmitter, relaxed: bool) -> None:

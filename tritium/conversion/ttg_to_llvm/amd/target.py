@@ -1,6 +1,7 @@
-"""The hooks of `TargetInfo` for AMD GPUs: AMDGPU's intrinsics (LLVM's user guide for AMDGPU), no inline assembly.
+"""The hooks of `TargetInfo` for AMD GPUs: AMDGPU's intrinsics (LLVM's user guide for AMDGPU).
 
-LLVM writes objects itself, and has no assembler for inline assembly at hand (`backends/amd/codegen`).
+No lowering emits inline assembly but that of a kernel's own: LLVM writes objects itself, and has no assembler at hand
+(`backends/amd/codegen`).
 
 >>> from tritium.conversion.ttg_to_llvm.amd.target import AMDTarget
 >>> AMDTarget("gfx942", 64).warp_size
@@ -15,6 +16,7 @@ from ....ir import Operation
 from ....support import UnsupportedOperation
 from ...lowerings import LoweringFunction
 from ..files import FILES
+from ..instruction_order import SCHEDULING_BARRIER
 from ..target_info import GlobalAccess, ModuleContext, ThreadEmitter
 from .arithmetic import FPMATH, AMDArithmetic
 from .byte_transpose import transposed_word
@@ -42,6 +44,7 @@ class AMDTarget(AMDArithmetic):
     kernel_convention = "amdgpu_kernel"
     registers = 131072  # CDNA 3: 512 registers of 64 lanes for each of the four SIMDs
     vectorized_bytes = 64
+    fmas_per_region = 256
 
     def __init__(
         self, arch: str, warp_size: int, waves_per_eu: int = 0, flush: bool = False, attributes: str = ""
@@ -194,6 +197,10 @@ class AMDTarget(AMDArithmetic):
         """Lanes of a wave run in lockstep, and a wave's accesses to LDS are in order; this orders LLVM's."""
         e.stmt(f'fence syncscope("wavefront") acq_rel, !mmra !{_LOCAL}')
         e.call_void("llvm.amdgcn.wave.barrier", attributes=" #1")
+
+    def scheduling_barrier(self, e: ThreadEmitter) -> None:
+        """llvm.amdgcn.sched.barrier, which is no instruction."""
+        e.call_void(SCHEDULING_BARRIER, ("i32", "0"), attributes=" #1")
 
     def cluster_barrier(self, e: ThreadEmitter, relaxed: bool) -> None:
         """UnsupportedOperation: there are no clusters."""
