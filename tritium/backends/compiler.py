@@ -56,10 +56,10 @@ def check_language(language: Any) -> None:
 class Stage:
     """One row of a backend's table: `run(input, metadata) -> output`.
 
-    The input is the output of the stage `source`, or of the stage before where that is None. An output is an IR module,
-    text or bytes. A stage that is `on_demand` is run when somebody asks for its text; nothing may follow from it.
-    `expect` is called before a compile makes its first stage, if this one is among those that it makes: what takes a
-    while to start can then be started early.
+    The input is the output of the stage `source`, or of the stage before where that is None or was not made. An output
+    is an IR module, text or bytes. A stage that is `on_demand` is run when its text is read; nothing may follow from
+    it. `expect` is called before a compile makes its first stage, if this one is among those that it makes: what takes
+    a while to start can then be started early.
     """
 
     run: Callable[[Any, dict[str, Any]], Any]

@@ -41,6 +41,9 @@ class DriverBase(ABC):
     checks: frozenset[str] = frozenset()
     """The checks of this device in every launch: modes of `instrumentation_mode`, and "bounds"."""
 
+    compile_options: Mapping[str, object] = {}
+    """Options of every kernel that is compiled for a launch on this device."""
+
     @classmethod
     @abstractmethod
     def is_active(cls) -> bool:

@@ -105,7 +105,7 @@ class Lowering:
             if trace is not None:
                 trace.begin_stage(name, metadata)
             start = time.perf_counter_ns()
-            source = getattr(stage, "source", None) or list(results)[-1]
+            source = _source_of(stage, results)
             # values that no later stage needs can be freed
             before = results.pop(source) if last_use[source] == name else results[source]
             value = _stage(name, stage, before, metadata)
@@ -134,10 +134,17 @@ def _stage(name: str, stage: Any, source: Any, metadata: dict[str, Any]) -> Any:
         raise _nesting.too_deep(source, f"the stage {name}") from None
 
 
+def _source_of(stage: object, made: Collection[str]) -> str:
+    """The stage from which one is made: its source, or the last one `made` where it has none or that does not exist
+    (the text that a compile starts from may be that of a later stage)."""
+    source: str | None = getattr(stage, "source", None)
+    return source if source is not None and source in made else list(made)[-1]
+
+
 def _last_uses(first: str, rows: Sequence[tuple[str, Any]]) -> dict[str, str]:
     """The last stage that is made from each stage."""
-    before = [first, *(name for name, _ in rows)]
-    return {getattr(stage, "source", None) or source: name for source, (name, stage) in zip(before, rows)}
+    made = [first, *(name for name, _ in rows)]
+    return {_source_of(stage, made[: i + 1]): name for i, (name, stage) in enumerate(rows)}
 
 
 def rows_behind(stages: dict[str, Any], first: str) -> Iterator[tuple[str, Any]]:

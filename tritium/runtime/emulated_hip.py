@@ -7,6 +7,9 @@ Launches take arrays in CPU memory, as on an emulated CUDA GPU (`emulated`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from ..backends.amd.target import HIPTarget
 from ..backends.compiler import GPUTarget
 from ..compiler import CompiledKernel
@@ -21,6 +24,7 @@ class EmulatedHIPDriver(EmulatedDriver):
     """An AMD GPU of architecture `arch`, gfx942 or gfx1100, emulated on the CPU (see `EmulatedDriver`)."""
 
     grid_limits = (2**31 - 1, 65536, 65536)  # HIP's limits of a launch
+    compile_options: Mapping[str, object] = MappingProxyType({"emulated": True})
 
     def __init__(self, arch: str = "gfx942", check_races: bool = True) -> None:
         target = HIPTarget(arch)

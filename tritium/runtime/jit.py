@@ -444,6 +444,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         """The kernel, compiled now or in the background; None if a hook forbids it."""
         self._check_globals()  # the key depends on the globals that functions read at its first computation
         chosen = self._options(args, options, device_target.target, getattr(device_target.driver, "checks", ()))
+        chosen |= getattr(device_target.driver, "compile_options", {})
         signature, constants, attrs = describe_specialization([r.name for r in self._rules], pairs)
         self._pending = device_target, options
         return self._do_compile(key, signature, device_target.device, constants, chosen, attrs, warmup)

@@ -88,6 +88,9 @@ class AmdSettings(Group):
     codegen_path = Text(None, "TRITON_AMD_CODEGEN_PATH", doc=_REFUSED, kind=SEMANTIC)
     dump_amdgcn = Flag(False, "AMDGCN_ENABLE_DUMP", doc="print the assembly to stderr", kind=INSTRUMENTATION)
     libhip_path = Text(None, "TRITON_LIBHIP_PATH", doc="the path of libamdhip64.so", kind=SEMANTIC)
+    assembler_path = Text(
+        None, "TRITIUM_AMD_ASSEMBLER", doc="the clang that assembles inline and edited assembly", kind=SEMANTIC
+    )
 
 
 _EVENTS = "no effect: kernels are timed by events in their streams, without CUPTI or ROCm's libraries"

@@ -9,11 +9,11 @@ import pytest
 
 import tritium
 import tritium.language as tl
-from tritium.backends.amd.code_object import descriptor_of, metadata_of, resources_of
+from tritium.backends.amd.code_object import descriptor_of, metadata_of, resources_of, resources_of_assembly
 from tritium.backends.amd.elf import parse_elf
 from tritium.backends.errors import BackendError
 from tritium.compiler import ASTSource, GPUTarget, compile
-from tritium.support import OptionError, UnsupportedOperation, settings
+from tritium.support import OptionError, settings
 
 TARGETS = [GPUTarget("hip", "gfx942", 64), GPUTarget("hip", "gfx1100", 32)]
 TYPES = {"x": "*fp32", "y": "*fp32", "n": "i32"}
@@ -36,13 +36,6 @@ def softmax(x, y, n, B: tl.constexpr):
 @tritium.jit
 def counted(x, y, n, B: tl.constexpr):
     tl.store(y + tl.arange(0, B), tl.load(x + tl.arange(0, B)) * tl.num_programs(1))
-
-
-@tritium.jit
-def assembly(x, y, n, B: tl.constexpr):
-    a = tl.load(x + tl.arange(0, B))
-    b = tl.inline_asm_elementwise("v_mov_b32 $0, $1", "=v,v", [a], dtype=tl.float32, is_pure=True, pack=1)
-    tl.store(y + tl.arange(0, B), b)
 
 
 def compiled(fn: Any, target: GPUTarget, block: int = 1024, **options: Any) -> Any:
@@ -102,11 +95,6 @@ def test_launch_without_a_gpu_names_the_emulator() -> None:
             launch()
 
 
-def test_inline_assembly_is_refused_by_name() -> None:
-    with pytest.raises(UnsupportedOperation, match="inline assembly, which is not supported on AMD GPUs"):
-        compiled(assembly, TARGETS[0], 64)
-
-
 def test_settings_of_the_backend(capfd: pytest.CaptureFixture[str]) -> None:
     with settings.amd.scope(), settings.compilation.scope():
         settings.compilation.always_compile = True
@@ -141,9 +129,14 @@ def test_malformed_llvm_text_is_an_error_with_its_line(tmp_path: Any) -> None:
         compile(str(path), target=TARGETS[0])
 
 
-def test_edited_assembly_is_refused(tmp_path: Any) -> None:
-    text = compiled(add, TARGETS[0]).asm["amdgcn"]
-    path = tmp_path / "add.amdgcn"
-    path.write_text(text)
-    with pytest.raises(BackendError, match="cannot be assembled without LLVM's assembler"):
-        compile(str(path), target=TARGETS[0])
+def test_assembly_is_generated_when_it_is_read(tmp_path: Any) -> None:
+    with settings.compilation.scope():
+        settings.compilation.always_compile = True
+        kernel = compiled(add, TARGETS[0])
+        assert "amdgcn" in kernel.asm and "amdgcn" not in kernel.asm.made()
+        resources = resources_of_assembly(kernel.asm["amdgcn"])
+        assert resources == resources_of(kernel.asm["hsaco"], "add")
+        until = compile(ASTSource(add, TYPES, {"B": 1024}), target=TARGETS[0], until="amdgcn")
+        assert until.asm["amdgcn"] == kernel.asm["amdgcn"]
+        settings.compilation.trace = str(tmp_path / "compile.trace")
+        assert "amdgcn" in compiled(add, TARGETS[0]).asm.made()

@@ -5,10 +5,12 @@ Source: LLVM's user guide for AMDGPU targets, sections "Code Object V5 Metadata"
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import TypeAlias
 
 from ...support.dataclasses import dataclass
+from ...support.patterns import pattern
 from ..errors import BackendError
 from .elf import Elf, parse_elf
 
@@ -18,14 +20,24 @@ __all__ = [
     "KernelResources",
     "arguments_of",
     "descriptor_of",
+    "kernels_of",
     "metadata_of",
     "resources_of",
+    "resources_of_assembly",
 ]
 
 NT_AMDGPU_METADATA = 32
 _DESCRIPTOR = struct.Struct("<III4xq20xIIIHH4x")
 
 Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"
+
+
+_RESOURCES = (
+    ".vgpr_count", ".agpr_count", ".sgpr_count", ".vgpr_spill_count", ".sgpr_spill_count",
+    ".group_segment_fixed_size", ".private_segment_fixed_size", ".kernarg_segment_size", ".wavefront_size",
+)  # fmt: skip
+"""The keys of a kernel's metadata for the fields of `KernelResources`."""
+_ENTRY = pattern(r"^[ \t-]*(\.\w+):[ \t]*(\d+)[ \t]*$", re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +93,24 @@ def _kernel(elf: Elf, name: str) -> dict[str, Plain]:
     raise BackendError(f"the code object has no kernel {name}")
 
 
+def kernels_of(code: bytes) -> list[str]:
+    """The names of the kernels of a code object."""
+    kernels = metadata_of(parse_elf(code)).get("amdhsa.kernels")
+    listed = kernels if isinstance(kernels, list) else []
+    return [str(kernel[".name"]) for kernel in listed if isinstance(kernel, dict)]
+
+
 def resources_of(code: bytes, name: str) -> KernelResources:
     """The resources of one kernel of a code object, or of an object before it is linked."""
     kernel = _kernel(parse_elf(code), name)
+    found = (kernel.get(key, 0) for key in _RESOURCES)
+    return KernelResources(*(value if isinstance(value, int) else 0 for value in found))
 
-    def number(key: str) -> int:
-        value = kernel.get(key, 0)
-        return value if isinstance(value, int) else 0
 
-    return KernelResources(
-        number(".vgpr_count"),
-        number(".agpr_count"),
-        number(".sgpr_count"),
-        number(".vgpr_spill_count"),
-        number(".sgpr_spill_count"),
-        number(".group_segment_fixed_size"),
-        number(".private_segment_fixed_size"),
-        number(".kernarg_segment_size"),
-        number(".wavefront_size"),
-    )
+def resources_of_assembly(text: str) -> KernelResources:
+    """The resources of the only kernel of assembly text, whose metadata is YAML (`.amdgpu_metadata`)."""
+    found = {key: int(value) for key, value in _ENTRY.findall(text)}
+    return KernelResources(*(found.get(key, 0) for key in _RESOURCES))
 
 
 @dataclass(frozen=True, slots=True)

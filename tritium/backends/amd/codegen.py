@@ -1,26 +1,32 @@
 """LLVM text -> optimized LLVM IR -> AMDGCN assembly, and a relocatable object.
 
-LLVM writes the object itself: assembling text would need its assembler for AMDGPU, which llvmlite does not initialize.
-Assembly and object are therefore two outputs of one optimized module, and inline assembly cannot be compiled to code.
+LLVM writes the object itself: assembling text would need its assembler for AMDGPU, which llvmlite does not have.
+Assembly and object are therefore two outputs of one optimized module; with inline assembly there is only the first,
+which `assembler` assembles.
 
-LLVM ends the process on what it cannot select, so that text of a user (`UserText`) is compiled in a process of its own.
+LLVM ends the process on what it cannot select, so that text of a user (`UserText`), inline assembly included, is
+compiled in a process of its own.
 """
 
 from __future__ import annotations
 
+import re
+
 from ...support.dataclasses import asdict, dataclass
+from ...support.patterns import pattern
 from ...support.settings import compilation
 from ..compiler import UserText
 from ..errors import BackendError
 from ..llvm import Machine, dump, gpu_library, read, run_isolated, run_passes, target_machine
 from ..minmax_selects import without_minmax_selects
 
-__all__ = ["AMDGPUTarget", "emit", "optimize", "run_stage"]
+__all__ = ["AMDGPUTarget", "emit", "has_inline_assembly", "optimize", "run_stage"]
 
 TRIPLE = "amdgcn-amd-amdhsa"
 TIMEOUT = 300.0
 LEVEL = 3
 _WORKER = "tritium.backends.amd.llvm_worker"
+_INLINE_ASSEMBLY = pattern(r"^ .*\bcall [^@\n\"]*\basm (?:sideeffect |alignstack |inteldialect |unwind )*\"[^\"]", re.M)
 
 
 @dataclass(frozen=True)
@@ -35,11 +41,16 @@ class AMDGPUTarget:
         return Machine(TRIPLE, self.arch, self.features, LEVEL)
 
 
+def has_inline_assembly(llir: str) -> bool:
+    """Whether LLVM text has inline assembly that is not empty."""
+    return " asm " in llir and _INLINE_ASSEMBLY.search(llir) is not None
+
+
 def optimize(text: str, target: AMDGPUTarget, comment: str = "") -> str:
     """LLVM `text` optimized; a `comment` is prepended. BackendError with LLVM's message where it is malformed."""
-    if isinstance(text, UserText):
+    if isinstance(text, UserText) or has_inline_assembly(text):
         request = {**asdict(target), "stage": "llir"}
-        made: str = UserText(run_isolated(_WORKER, request, text, TIMEOUT).decode())
+        made = run_isolated(_WORKER, request, text, TIMEOUT).decode()
     else:
         made = _optimized(text, target)
     made = f"; {comment}\n{made}" if comment else made
@@ -61,8 +72,12 @@ def _optimized(text: str, target: AMDGPUTarget) -> str:
 
 def emit(llir: str, target: AMDGPUTarget, use_object: bool) -> bytes:
     """The assembly text of optimized LLVM IR, or its object; BackendError where LLVM refuses it."""
-    if isinstance(llir, UserText):
+    if isinstance(llir, UserText) or has_inline_assembly(llir):
         return run_isolated(_WORKER, {**asdict(target), "stage": "object" if use_object else "amdgcn"}, llir, TIMEOUT)
+    return _emitted(llir, target, use_object)
+
+
+def _emitted(llir: str, target: AMDGPUTarget, use_object: bool) -> bytes:
     module = read(without_minmax_selects(llir), target.machine())
     try:
         made: bytes = target_machine(target.machine())._emit_to_memory(module, use_object=use_object)
@@ -76,4 +91,4 @@ def run_stage(request: dict[str, str], text: str) -> bytes:
     target = AMDGPUTarget(request["arch"], request["features"])
     if request["stage"] == "llir":
         return _optimized(text, target).encode()
-    return emit(text, target, request["stage"] == "object")
+    return _emitted(text, target, request["stage"] == "object")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...support import settings
 from ...support.lazy import LazyModule
 from ..compiler import Mismatch, Stage, check_language
 from ..errors import BackendError
@@ -65,7 +66,12 @@ class HIPBackend(GPUBackend):
         return GPUBackend.get_tensor_specialization(arg, **kwargs) + small
 
     def add_stages(self, stages: dict[str, Any], options: HIPOptions, language: object = None) -> None:
-        """ttir -> ttgir -> llir -> amdgcn -> hsaco; only the first for an architecture without code generation."""
+        """ttir -> ttgir -> llir -> (amdgcn, on demand) hsaco; only the first without code generation for the target.
+
+        LLVM generates code for an object file or for text, not for both at once: the text is generated when it is read.
+        The emulator executes the text: for it, hsaco is made on demand instead. Both are made at once where the text
+        may be replaced (`compilation.override`, hooks) or is to be shown (`amd.dump_amdgcn`, traces).
+        """
         check_language(language)
         functions, build = self.stage_functions, _LazyBuild(self.stage_functions, options)
         stages["ttir"] = Stage(lambda module, metadata: functions.make_ttir(module, metadata, options))
@@ -73,8 +79,17 @@ class HIPBackend(GPUBackend):
             return
         stages["ttgir"] = Stage(lambda module, metadata: functions.make_ttgir(module, metadata, options))
         stages["llir"] = Stage(lambda module, metadata: build().make_llir(module, metadata))
-        stages["amdgcn"] = Stage(lambda llir, metadata: build().make_amdgcn(llir, metadata))
-        stages["hsaco"] = Stage(lambda amdgcn, metadata: build().make_hsaco(amdgcn, metadata))
+        whole = _needs_assembly_text()
+        stages["amdgcn"] = Stage(
+            lambda llir, metadata: build().make_amdgcn(llir, metadata),
+            source="llir",
+            on_demand=not (whole or options.emulated),
+        )
+        stages["hsaco"] = Stage(
+            lambda code, metadata: build().make_hsaco(code, metadata),
+            source="amdgcn" if whole else "llir",
+            on_demand=options.emulated and not whole,
+        )
 
     @classmethod
     def make_ttir(cls, module: object, metadata: dict[str, object], options: HIPOptions) -> object:
@@ -94,9 +109,9 @@ class HIPBackend(GPUBackend):
         """The stage, for callers that run stages one by one."""
         return self.stage_functions.Build(options).make_amdgcn(llir, metadata)
 
-    def make_hsaco(self, amdgcn: object, metadata: dict[str, object], options: HIPOptions) -> object:
-        """BackendError: assembly alone cannot be assembled; `compile` makes both of LLVM IR."""
-        return self.stage_functions.Build(options).make_hsaco(amdgcn, metadata)
+    def make_hsaco(self, code: object, metadata: dict[str, object], options: HIPOptions) -> object:
+        """The stage, for callers that run stages one by one: `code` is LLVM IR, or assembly."""
+        return self.stage_functions.Build(options).make_hsaco(code, metadata)
 
     def gluon_to_ttgir(self, *args: object) -> object:
         """BackendError: this stage reads what Gluon's frontend makes."""
@@ -136,6 +151,13 @@ class HIPBackend(GPUBackend):
         """The passes, the conversions and LLVM."""
         _llvm.load_gpu_library_beside()
         _ = self.stage_functions.make_ttir
+
+
+def _needs_assembly_text() -> bool:
+    """Whether settings show assembly to somebody during a compile."""
+    compilation, runtime = settings.compilation, settings.runtime
+    shown = settings.amd.dump_amdgcn or compilation.trace is not None
+    return bool(shown or compilation.override or runtime.add_stages_inspection_hook is not None)
 
 
 class _LazyBuild:

@@ -52,6 +52,7 @@ class HIPOptions:
     llvm_fn_attrs: str = semantic("", "attributes of the kernel in LLVM")
     min_shared_mem: int | None = semantic(None, "bytes of LDS that a launch provides at least")
     wgp_cu_mode: str = hint("wgp", "a program may use a work-group processor (wgp) or one compute unit (cu)")
+    emulated: bool = semantic(False, "the emulator executes the assembly, and the code object is made on demand")
 
     def __post_init__(self) -> None:
         check_layout(self)

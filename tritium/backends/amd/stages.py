@@ -6,7 +6,7 @@
 | ttgir | tensors with layouts: which thread holds what | `pipelines` |
 | llir | LLVM IR of one thread, optimized | `conversion.ttg_to_llvm`, `codegen` |
 | amdgcn | assembly | `codegen` |
-| hsaco | the code object that a ROCm loader reads | `codegen`, `linker` |
+| hsaco | the code object that a ROCm loader reads | `codegen` or `assembler`, `linker` |
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ from ...support.settings import amd, compilation
 from ...transforms.ttir import gpu_ttir_pipeline
 from ..compiler import UserText
 from ..errors import BackendError, PerformanceWarning
-from .code_object import resources_of
-from .codegen import AMDGPUTarget, emit, optimize
+from .assembler import assemble, is_assembly
+from .code_object import KernelResources, kernels_of, resources_of, resources_of_assembly
+from .codegen import AMDGPUTarget, emit, has_inline_assembly, optimize
 from .linker import link
 from .options import HIPOptions
 from .pipelines import LOWERING, ttgir_pipeline
@@ -67,7 +68,8 @@ def make_ttgir(module: builtin.Module, metadata: dict[str, object], options: HIP
 
 
 class Build:
-    """One compile from `ttgir` on. It keeps the LLVM IR of the assembly that it made: both become the code object."""
+    """One compile from `ttgir` on. It keeps the LLVM IR of the assembly that it made, whose code object needs no
+    assembler."""
 
     def __init__(self, options: HIPOptions) -> None:
         for name in ("dump_mir", "swap_mir", "codegen_path"):
@@ -115,39 +117,60 @@ class Build:
 
     def make_amdgcn(self, llir: str, metadata: dict[str, object]) -> str:
         """Assembly, with the kernel's resources in comments and metadata."""
-        text = emit(llir, self.codegen_target, use_object=False).decode()
+        text = self._emit_text(llir, metadata)
         if amd.dump_amdgcn:
             print(f"; -----// AMDGCN Dump //----- //\n{text}", file=sys.stderr, flush=True)
         self._made = text, llir
         self._complete(metadata, text)
+        if self.options.emulated:
+            self._add_resources(metadata, resources_of_assembly(text))
         return text
 
-    def make_hsaco(self, amdgcn: str, metadata: dict[str, object]) -> bytes:
-        """The code object of the LLVM IR that the assembly was made of; resources go into the metadata.
+    def make_hsaco(self, code: str, metadata: dict[str, object]) -> bytes:
+        """The code object of LLVM IR, or of assembly; resources go into the metadata.
 
-        BackendError for assembly from elsewhere, which nothing here can assemble.
+        Assembly that was made of LLVM IR here, and LLVM IR without inline assembly, needs no assembler: LLVM writes the
+        object itself. ToolMissing where there is none for others.
         """
-        if self._made is None or self._made[0] != amdgcn or isinstance(amdgcn, UserText):
-            raise BackendError(
-                f"{self.target.key}: assembly (amdgcn) cannot be assembled without LLVM's assembler for AMD GPUs; "
-                "compile the kernel from its llir, ttgir, ttir or source"
-            )
-        self._complete(metadata, amdgcn)
-        name = str(metadata["name"])
-        code = link(emit(self._made[1], self.codegen_target, use_object=True))
-        found = resources_of(code, name)
+        llir = self._made[1] if self._made is not None and self._made[0] == code else code
+        if is_assembly(llir):
+            self._complete(metadata, llir)
+            relocatable = assemble(llir, self.codegen_target)
+        elif has_inline_assembly(llir):
+            relocatable = assemble(self._emit_text(llir, metadata), self.codegen_target)
+        else:
+            relocatable = emit(llir, self.codegen_target, use_object=True)
+        made = link(relocatable)
+        names = kernels_of(made)
+        if len(names) != 1:
+            raise BackendError(f"the code object has {len(names)} kernels, not one")
+        metadata["name"] = names[0]
+        self._complete_launch(metadata)
+        self._add_resources(metadata, resources_of(made, names[0]))
+        return made
+
+    def _emit_text(self, llir: str, metadata: dict[str, object]) -> str:
+        """Assembly text; an error about inline assembly, of which LLVM knows no place, names the kernel."""
+        try:
+            return emit(llir, self.codegen_target, use_object=False).decode()
+        except BackendError as error:
+            if isinstance(llir, UserText) or not has_inline_assembly(llir):
+                raise
+            raise BackendError(f"kernel {metadata['name']}: inline assembly: {error}") from None
+
+    def _add_resources(self, metadata: dict[str, object], found: KernelResources) -> None:
+        """Add registers, spills and memory of a kernel; PerformanceWarning for spills."""
         metadata["n_regs"], metadata["n_spills"] = found.vgprs, found.vgpr_spills + found.sgpr_spills
         metadata["vgprs"], metadata["agprs"], metadata["sgprs"] = found.vgprs, found.agprs, found.sgprs
         metadata["vgpr_spills"], metadata["sgpr_spills"] = found.vgpr_spills, found.sgpr_spills
         metadata["scratch"], metadata["static_shared"] = found.scratch, found.lds
         if found.vgpr_spills:
             warn(
-                f"kernel {name}: {found.vgpr_spills} VGPRs spilled to scratch ({found.scratch} bytes per thread): "
-                "use smaller tiles or more warps (num_warps)",
+                f"kernel {metadata['name']}: {found.vgpr_spills} VGPRs spilled to scratch ({found.scratch} bytes per "
+                "thread): use smaller tiles or more warps (num_warps)",
                 PerformanceWarning,
             )
         metadata["n_max_threads"] = self.target.warp_size * int(str(metadata["num_warps"]))
-        return code
 
     def _complete(self, metadata: dict[str, object], amdgcn: str) -> None:
         """Add the metadata of earlier stages, for a kernel that starts at a later one."""
@@ -155,6 +178,9 @@ class Build:
         if kernel is None:
             raise BackendError("the assembly has no kernel (.amdhsa_kernel)")
         metadata["name"] = kernel[1]
+        self._complete_launch(metadata)
+
+    def _complete_launch(self, metadata: dict[str, object]) -> None:
         metadata["shared"] = max(int(str(metadata.get("shared", 0))), self.options.min_shared_mem or 0)
         for name, (_, default) in _ATTRIBUTES.items():
             metadata.setdefault(name, default)

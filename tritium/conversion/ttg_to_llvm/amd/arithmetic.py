@@ -12,6 +12,7 @@ No device library is needed: functions of OCML are answered by those of the same
 
 from __future__ import annotations
 
+from ....dialects import tt, ttg
 from ....ir import Operation, Type
 from ....support import UnsupportedOperation
 from ....support.lazy import LazyModule
@@ -26,6 +27,7 @@ _vecmath = LazyModule("...llvm.vecmath", __package__)
 _HALVES = "{ i32, i32 }"
 _OCML = pattern(r"__(?:ocml|triton_hip|ockl)_(\w+?)(?:_[fu](?:32|64))?")
 _TESTS = {"isnan": 0x3, "isinf": 0x204, "isfinite": 0x1F8, "signbit": 0x3C}  # classes of llvm.is.fpclass; NaN has none
+_CONSTRAINT = pattern(r"~\{\w+\}|[=+]?&?(?:VA|AV|v|s|a|r|i|n|[IJABC]|DA|DB|\d+|\{[vsa](?:\d+|\[\d+:\d+\])\})")
 _INTEGERS = {"clz": "ctlz", "popcount": "ctpop", "iabs": "abs"}
 _INTRINSICS = {
     "fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint", "round": "round",
@@ -118,10 +120,16 @@ class AMDArithmetic(TargetInfo):
         return self.function(e, op, name, ty, *operands)
 
     def check_assembly(self, op: Operation | None) -> None:
-        """Refuse it: LLVM's assembler for AMD GPUs is not part of llvmlite."""
-        raise UnsupportedOperation(
-            op, f"needs inline assembly, which is not supported on {self.name}: llvmlite has no assembler for them"
-        )
+        """UnsupportedOperation for PTX of the compiler's own, and for constraints that AMD GPUs do not have."""
+        if not isinstance(op, (tt.InlineAsm, ttg.InlineAsm)):
+            raise UnsupportedOperation(op, f"needs PTX, which {self.name} do not execute")
+        for item in op.constraints.replace(" ", "").split(","):
+            if item and _CONSTRAINT.fullmatch(item) is None:
+                raise UnsupportedOperation(
+                    op,
+                    f"has the constraint {item!r}, which {self.name} do not have: v is a VGPR, s an SGPR, a an "
+                    "accumulation register, a number the operand whose register is shared",
+                )
 
     def _require(self, e: ThreadEmitter, function: MathFunction) -> None:
         for needed in function.requires:
