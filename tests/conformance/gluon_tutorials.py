@@ -39,8 +39,9 @@ __all__ = ["CASES", "LEFT_RUNNING", "TritonDriver", "loaded", "main", "run"]
 F16 = torch.float16
 Case = Callable[[ModuleType], None]
 
-#: cases whose kernels the emulator refuses, by whichever compiler: each leaves a copy that it does not wait for
+#: cases whose kernels the emulator refuses, by either compiler: a copy that is not waited for, or operands overwritten
 LEFT_RUNNING = {
+    "conv2d_im2col": "which an operation of thread 0 of CTA 0 reads that has not been waited for",
     "persistent_matmul_pipelined": "exit without having waited for the mbarrier",
     "tma_multicast_copy": "exits without having waited for an operation that reads shared memory",
 }
@@ -170,6 +171,8 @@ def _text(value: Any, scope: dict[str, Any]) -> str:
     for name, found in scope.items():
         if found is value and isinstance(value, type):
             return name
+        if isinstance(value, type) and isinstance(found, ModuleType) and getattr(found, value.__name__, None) is value:
+            return f"{name}.{value.__name__}"
         if isinstance(found, list) and any(entry is value for entry in found):
             return f"{name}[{next(i for i, entry in enumerate(found) if entry is value)}]"
     if type(value).__module__.startswith("tritium") and hasattr(value, "name"):
@@ -244,7 +247,10 @@ CASES: dict[str, tuple[str, Case]] = {
     "small_mma in registers": ("05-wgmma", lambda m: _small_mma(m, True)),
     "blocked_matmul": ("05-wgmma", lambda m: _matmul(m.blocked_matmul, 64, 64, 64, False, 4)),
     "blocked_matmul transposed": ("05-wgmma", lambda m: _matmul(m.blocked_matmul, 64, 64, 64, True, 4, turned=True)),
-    "blocked_matmul_pipelined": ("05-wgmma", lambda m: _matmul(m.blocked_matmul_pipelined, 64, 64, 64, 4)),
+    "blocked_matmul_pipelined": (
+        "05-wgmma",
+        lambda m: _matmul(m.blocked_matmul_pipelined, 64, 64, 64, 4, shape=(64, 64, 256)),
+    ),
     "matmul_pipelined": ("07-persistence", lambda m: _matmul(m.matmul_pipelined, 64, 64, 64, 3, 4)),
     "persistent_matmul": (
         "07-persistence",
@@ -259,9 +265,31 @@ CASES: dict[str, tuple[str, Case]] = {
         lambda m: _matmul(m.persistent_matmul_pipelined, 64, 64, 64, 3, 4, m.schedulers[-1], shape=(128, 128, 512)),
     ),
     "elementwise_add_warp_specialized": ("08-warp-specialization", lambda m: _add(m.elementwise_add_warp_specialized)),
+    "tma_im2col": ("13-conv-im2col", lambda m: _pixels(m)),
+    "conv2d_im2col": ("13-conv-im2col", lambda m: _convolution(m)),
     "multicta_softmax": ("14-multicta", lambda m: _softmax(m)),
     "tma_multicast_copy": ("14-multicta", lambda m: _multicast(m)),
 }
+
+
+def _pixels(m: ModuleType) -> None:
+    x = torch.arange(1.0, 17.0).reshape(1, 4, 4, 1).expand(1, 4, 4, 32).contiguous()
+    y = torch.empty(16, 32)
+    layout = m.ttgl.NVMMASharedLayout(swizzle_byte_width=128, element_bitwidth=32, rank=2)
+    corner = [-1, -1]
+    source = m.TensorDescriptorIm2Col.from_tensor(
+        x, [16, 32], layout, pixel_box_lower_corner=corner, pixel_box_upper_corner=corner
+    )
+    target = m.TensorDescriptor.from_tensor(y, [16, 32], layout)
+    m.tma_im2col_kernel[(1,)](source, target, 0, -1, -1, 0, 0, 0, num_warps=1)
+    want = torch.nn.functional.pad(x[0, :, :, 0], (1, 0, 1, 0))[:4, :4].flatten()
+    assert torch.equal(y, want[:, None].expand(16, 32))
+
+
+def _convolution(m: ModuleType) -> None:
+    x, w = torch.randn(1, 8, 8, 64, dtype=F16), torch.randn(64, 3, 3, 64, dtype=F16)
+    want = torch.nn.functional.conv2d(x.float().permute(0, 3, 1, 2), w.float().permute(0, 3, 1, 2), padding=1)
+    _close(m.conv2d_tma_im2col(x, w, padding=1), want.permute(0, 2, 3, 1))
 
 
 def _softmax(m: ModuleType) -> None:
@@ -291,7 +319,7 @@ def loaded(checkout: Path, name: str) -> ModuleType:
 
 
 @contextmanager
-def _emulated() -> Iterator[None]:
+def emulated() -> Iterator[None]:
     """PyTorch answers that there is one H100, with two SMs; `tritium` is `triton`."""
     tritium.install()
     properties = type("Properties", (), {"multi_processor_count": 2, "major": 9, "minor": 0})()
@@ -312,7 +340,7 @@ def _emulated() -> Iterator[None]:
 def run(checkout: Path, interpreter: str | None, only: str = "", show: int = 0) -> dict[str, str]:
     """ "" for each case that passes, else what went wrong; cases of Triton's code are named so."""
     found = {}
-    with tempfile.TemporaryDirectory() as folder, _emulated(), warnings.catch_warnings():
+    with tempfile.TemporaryDirectory() as folder, emulated(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         machines: dict[str, Any] = {"ours": EmulatedCUDADriver(capability=90)}
         if interpreter is not None:

@@ -15,11 +15,13 @@ Hazards of the registers of wgmma are in `wgmma_hazards`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from .errors import AsynchronyError, DataRace
+from .errors import place as position_of
 from .geometry import Mask
 from .groups import Claims, Groups
 from .ptx import Instruction
@@ -218,14 +220,25 @@ class Asynchrony:
                 who = m.where(int(claim.units[0]) * per_unit)
                 text = f"{who} exits without having waited for an operation that reads shared memory"
                 raise AsynchronyError(f"{m.program.name}: {text}", claim.i)
+        for box, i in self.unobserved():
+            cta = f"CTA {m.cta_name(box.first_warp * 32 // m.padded)}"
+            text = f"all threads of {cta} exit without having waited for {self.name(box.writer)}"
+            raise AsynchronyError(f"{m.program.name}: {text}, which a copy signals", i)
+
+    def unobserved(self) -> Iterator[tuple[BulkWrite, Instruction]]:
+        """The copies to shared memory that no warp has waited for."""
         for box in self.bulk_writes.values():
             knows = self.races.clock[0, box.first_warp : box.first_warp + self.races.peers, box.column] >= box.time
             mine = self.races.writer[box.place] == box.writer
             if mine.any() and not knows.any():
-                i = self.races.instructions[int(self.races.write_at[box.place[mine][0]])]
-                cta = f"CTA {m.cta_name(box.first_warp * 32 // m.padded)}"
-                text = f"all threads of {cta} exit without having waited for {self.name(box.writer)}"
-                raise AsynchronyError(f"{m.program.name}: {text}, which a copy signals", i)
+                yield box, self.races.instructions[int(self.races.write_at[box.place[mine][0]])]
+
+    def not_waited_for(self) -> str:
+        """For each mbarrier that copies signal and no warp has waited for, a line, and where one of the copies is."""
+        found: dict[str, str] = {}
+        for box, i in self.unobserved():
+            found.setdefault(f"no thread has waited for {self.name(box.writer)}, which a copy signals", position_of(i))
+        return "".join(f"\n{text}\n{where}" for text, where in found.items())
 
     # -- mbarriers ----------------------------------------------------------------------------------------------------
 

@@ -136,4 +136,5 @@ class Machine(MachineState):
             lines.append(f"{who} at PTX line {end.line}: {end.text}{why}")
         gone = int(np.count_nonzero((self.state == EXITED) & self.exists))
         lines.append(f"{counted(gone, 'thread')} exited")
-        raise Deadlock("\n".join(lines), first)
+        left = "" if self.asynchrony is None else self.asynchrony.not_waited_for()
+        raise Deadlock("\n".join(lines) + left, first)
