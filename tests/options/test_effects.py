@@ -156,16 +156,6 @@ class Shown:
         assert f"def {self.name}(" in source and name in source
 
 
-class Later:
-    """A hint to a pass that the target does not have yet: the code is the same."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def check(self, target: str, name: str) -> None:
-        Ignored(self.value).check(target, name)
-
-
 NO_TF32 = "input_precision must be one of"
 NO_FP8 = "fp8e5|float8e5"
 
@@ -246,9 +236,9 @@ EFFECTS: dict[str, dict[str, Any]] = {
     "hip": {
         "num_warps": Changes(8),
         "waves_per_eu": Changes(2),
-        "num_stages": Later(1),
+        "num_stages": Changes(1, dot_kernel, "ttgir"),
         "num_ctas": Refused(2, "num_ctas > 1 not supported on gfx942"),
-        "extern_libs": Refused({"mine": "mine.bc"}, "the bitcode library 'mine' cannot be linked for hip:gfx942"),
+        "extern_libs": Shown("backends/amd/test_libraries.py::test_function_of_a_library_of_the_user"),
         "debug": Changes(True, stage="ttir"),
         "sanitize_overflow": Changes(False, stage="ttir", debug=True),
         "check_conversions": Changes(True, conversion_kernel, "ttir"),
@@ -258,17 +248,18 @@ EFFECTS: dict[str, dict[str, Any]] = {
         "default_dot_input_precision": Changes("bf16x3", dot_kernel, "ttir"),
         "allowed_dot_input_precisions": Refused(("ieee",), NO_TF32, tf32_kernel),
         "enable_fp_fusion": Changes(False),
-        "launch_cooperative_grid": Later(True),
-        "matrix_instr_nonkdim": Later(16),
-        "kpack": Later(2),
+        "launch_cooperative_grid": Says(True, "launch_cooperative_grid", True),
+        "matrix_instr_nonkdim": Changes(16, dot_kernel, "ttgir"),
+        "kpack": Changes(2, dot_kernel, "ttgir"),
         "allow_flush_denorm": Changes(True),
         "max_num_imprecise_acc_default": Changes(32, fp8_dot_kernel, "ttir"),
         "backend_name": Refused("cuda", "backend_name must be 'hip'"),
         "instrumentation_mode": Refused("iisan", "instrumentation_mode='iisan' is not supported for hip:gfx942"),
         "fpsan_homomorphic_casts": Refused(True, "fpsan_homomorphic_casts=True is not supported for hip:gfx942"),
-        "schedule_hint": Later("attention"),
+        "schedule_hint": Ignored("attention", dot_kernel),
         "llvm_fn_attrs": Changes("a"),
-        "wgp_cu_mode": Later("cu"),
+        "wgp_cu_mode": Shown("backends/amd/test_stages.py::test_workgroups_may_use_one_compute_unit"),
+        "emulated": Shown("backends/amd/test_inline_assembly.py::test_inline_assembly_on_the_emulator"),
         "min_shared_mem": Says(4096, "shared", 4096),
     },
 }

@@ -80,11 +80,6 @@ def asserting(x, o, B: tl.constexpr):
 
 
 @tritium.jit
-def printing(x, o, B: tl.constexpr):
-    tl.device_print("x", tl.load(x + tl.arange(0, B)))
-
-
-@tritium.jit
 def functions(x, o, B: tl.constexpr):
     at = tl.arange(0, B)
     v = tl.load(x + at)

@@ -140,3 +140,8 @@ def test_assembly_is_generated_when_it_is_read(tmp_path: Any) -> None:
         assert until.asm["amdgcn"] == kernel.asm["amdgcn"]
         settings.compilation.trace = str(tmp_path / "compile.trace")
         assert "amdgcn" in compiled(add, TARGETS[0]).asm.made()
+
+
+def test_workgroups_may_use_one_compute_unit() -> None:
+    modes = [compiled(add, TARGETS[1], 64, wgp_cu_mode=mode).asm["amdgcn"] for mode in ("wgp", "cu")]
+    assert [int(".amdhsa_workgroup_processor_mode 1" in text) for text in modes] == [1, 0]

@@ -11,6 +11,7 @@ compiled in a process of its own.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from ...support.dataclasses import asdict, dataclass
 from ...support.patterns import pattern
@@ -19,6 +20,7 @@ from ..compiler import UserText
 from ..errors import BackendError
 from ..llvm import Machine, dump, gpu_library, read, run_isolated, run_passes, target_machine
 from ..minmax_selects import without_minmax_selects
+from .libraries import link_libraries
 
 __all__ = ["AMDGPUTarget", "emit", "has_inline_assembly", "optimize", "run_stage"]
 
@@ -31,10 +33,12 @@ _INLINE_ASSEMBLY = pattern(r"^ .*\bcall [^@\n\"]*\basm (?:sideeffect |alignstack
 
 @dataclass(frozen=True)
 class AMDGPUTarget:
-    """The target of code generation: `arch` ("gfx942") and LLVM's `features` ("+cumode")."""
+    """The target of code generation: `arch` ("gfx942"), LLVM's `features` ("+cumode"), and (name, path) of bitcode
+    `libraries`."""
 
     arch: str
     features: str = ""
+    libraries: tuple[tuple[str, str], ...] = ()
 
     def machine(self) -> Machine:
         """LLVM's target machine."""
@@ -60,6 +64,8 @@ def optimize(text: str, target: AMDGPUTarget, comment: str = "") -> str:
 def _optimized(text: str, target: AMDGPUTarget) -> str:
     machine = target.machine()
     module = read(text, machine)
+    if target.libraries:
+        link_libraries(module, target.libraries, target.arch)
     dump("Before", module)
     llvm = gpu_library()
     options = llvm.create_pipeline_tuning_options(speed_level=0 if compilation.disable_llvm_opt else LEVEL)
@@ -86,9 +92,10 @@ def _emitted(llir: str, target: AMDGPUTarget, use_object: bool) -> bytes:
     return made
 
 
-def run_stage(request: dict[str, str], text: str) -> bytes:
+def run_stage(request: dict[str, Any], text: str) -> bytes:
     """The answer of the worker process to one request of `optimize` or `emit`."""
-    target = AMDGPUTarget(request["arch"], request["features"])
+    libraries = tuple((name, path) for name, path in request["libraries"])
+    target = AMDGPUTarget(request["arch"], request["features"], libraries)
     if request["stage"] == "llir":
         return _optimized(text, target).encode()
     return _emitted(text, target, request["stage"] == "object")

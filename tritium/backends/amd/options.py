@@ -48,7 +48,7 @@ class HIPOptions:
     check_conversions: bool = instrumentation(False, "a float out of range made an integer is an error of the launch")
     instrumentation_mode: str = instrumentation("", "every mode is refused")
     fpsan_homomorphic_casts: bool = instrumentation(False, "True is refused: fpsan is")
-    schedule_hint: str = hint("", "names of schedules to try")
+    schedule_hint: str = ignored_hint("", "names of schedules to try: there is one, the compiler's own")
     llvm_fn_attrs: str = semantic("", "attributes of the kernel in LLVM")
     min_shared_mem: int | None = semantic(None, "bytes of LDS that a launch provides at least")
     wgp_cu_mode: str = hint("wgp", "a program may use a work-group processor (wgp) or one compute unit (cu)")
@@ -60,8 +60,6 @@ class HIPOptions:
         check_names(self, backend_name="hip")
         if self.wgp_cu_mode not in ("wgp", "cu"):
             raise OptionError(f"wgp_cu_mode must be 'wgp' or 'cu', got {self.wgp_cu_mode!r}")
-        for name, _ in self.extern_libs:
-            raise OptionError(f"the bitcode library {name!r} cannot be linked for hip:{self.arch}")
         if self.waves_per_eu < 0:
             raise OptionError(f"waves_per_eu must not be negative, got {self.waves_per_eu}")
 

@@ -83,7 +83,7 @@ class Build:
     def codegen_target(self) -> AMDGPUTarget:
         """LLVM's processor and features."""
         cu = self.options.wgp_cu_mode == "cu" and self.target.warp_size == 32
-        return AMDGPUTarget(self.target.base_arch, "+cumode" if cu else "")
+        return AMDGPUTarget(self.target.base_arch, "+cumode" if cu else "", self.options.extern_libs)
 
     def make_llir(self, module: builtin.Module, metadata: dict[str, object]) -> str:
         """Optimized LLVM IR; launch parameters go into the metadata."""
@@ -96,6 +96,7 @@ class Build:
             options.waves_per_eu,
             options.allow_flush_denorm,
             options.llvm_fn_attrs,
+            frozenset(name for name, _ in options.extern_libs),
         )
         lowered = recorded(
             "ttg-to-llvm", lambda: ttg_to_llvm(module, machine, options, lines), lambda made: made.text, "llir"

@@ -15,6 +15,7 @@ from ...support.folders import read_record, write_record
 from ...support.hashing import sha256
 from ...support.patterns import pattern
 from ...support.suggestions import did_you_mean
+from ..bitcode import defined_functions, hide_library, link_bitcode, read_library
 from ..errors import BackendError, ToolMissing
 from ..llvm import gpu_library, owning, run_passes
 from .toolchain import require_tool
@@ -35,59 +36,21 @@ def link_libraries(module: Any, text: str, libraries: tuple[tuple[str, str], ...
     bitcode; ToolMissing where libdevice is needed and not installed.
     """
     given = dict(libraries)
-    own = _defined(module)
+    own = defined_functions(module)
     called = set(_CALLED.findall(text)) - own if "@__nv_" in text else set()
     whole = [(name, path) for name, path in given.items() if name != "libdevice"]
     if not called and not whole:
         return
     for name, path in whole:
-        _link(module, _read(name, path))
+        link_bitcode(module, read_library(name, path))
     for name in sorted(called):
         if module.get_function(name).is_declaration:  # what is linked already may have brought it along
             path = given.get("libdevice") or require_tool("libdevice", f"the library function {name}").path
-            _link(module, _slice(path, name))
-    _hide(module, own)
+            link_bitcode(module, _slice(path, name))
+    hide_library(module, own)
     if ftz:
         llvm = gpu_library()
         module.link_in(llvm.parse_assembly(_FLUSH, module._context))
-
-
-def _defined(module: Any) -> set[str]:
-    return {f.name for f in module.functions if not f.is_declaration}
-
-
-def _hide(module: Any, visible: set[str]) -> None:
-    """Internalize library functions, so that they are removed once inlined."""
-    for f in module.functions:
-        if not f.is_declaration and f.name not in visible:
-            f.linkage = "internal"
-
-
-def _link(module: Any, bitcode: bytes) -> None:
-    other = None
-    try:
-        other = gpu_library().parse_bitcode(bitcode, module._context)
-        other.triple, other.data_layout = module.triple, module.data_layout
-        module.link_in(other)
-    except RuntimeError as error:
-        if other is not None:
-            other.close()  # before the context, which is `module`'s
-        raise BackendError(f"a library cannot be linked: {str(error).strip()}") from None
-
-
-def _read(name: str, path: str) -> bytes:
-    """The bitcode of a library: a file of bitcode, or of LLVM text."""
-    try:
-        data = read_regular(path)
-    except OSError as error:
-        raise BackendError(f"the library {name!r} cannot be read: {error}") from None
-    if data[:4] in (b"BC\xc0\xde", b"\xde\xc0\x17\x0b"):
-        return data
-    try:
-        llvm = gpu_library()
-        return bytes(owning(llvm.parse_assembly(data.decode(), llvm.create_context())).as_bitcode())
-    except (RuntimeError, UnicodeDecodeError) as error:
-        raise BackendError(f"the library {name!r} ({path}) is neither bitcode nor LLVM text: {error}") from None
 
 
 def _slice(path: str, name: str) -> bytes:
@@ -117,7 +80,7 @@ def _cut(path: str, name: str) -> bytes:
     llvm = gpu_library()
     try:
         module = owning(llvm.parse_bitcode(read_regular(path), llvm.create_context()))
-        defined = _defined(module)
+        defined = defined_functions(module)
     except (RuntimeError, OSError) as error:
         raise BackendError(f"libdevice ({path}) cannot be read: {str(error).strip()}") from None
     if name not in defined:

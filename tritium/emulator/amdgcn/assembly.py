@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ...support.dataclasses import dataclass, field
 from ..errors import AssemblyError
-from .metadata import Metadata, read_metadata
+from .metadata import Metadata, read_list, read_metadata
 
 __all__ = ["CODE_ALIGNMENT", "INSTRUCTION_BYTES", "Instruction", "Module", "Operand", "parse", "parse_operand"]
 
@@ -111,6 +111,7 @@ class Module:
     constants: dict[str, int] = field(default_factory=dict)
     descriptors: dict[str, dict[str, str]] = field(default_factory=dict)
     metadata: dict[str, Metadata] = field(default_factory=dict)
+    formats: list[str] = field(default_factory=list)  # of printf
 
     @property
     def architecture(self) -> str:
@@ -157,6 +158,7 @@ class _Reader:
                 self.yaml.append(line)
                 return
             self.module.metadata = read_metadata(self.yaml)
+            self.module.formats = read_list(self.yaml, "amdhsa.printf")
             self.yaml = None
             return
         text = _without_comment(line).strip()

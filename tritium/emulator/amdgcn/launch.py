@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..arguments import encode, triple
-from ..errors import LaunchError
+from ..errors import DeviceTrap, LaunchError
 from ..kept_machines import KeptMachines
 from ..memory import Memory, Store
 from ..report import Report
 from ..types import Array
 from .machine import Machine
 from .metadata import Argument
+from .printing import PrintBuffer, assertion_of, formats_of
 from .program import Program, program_of
 from .shape import Shape
 from .state import EXEC
@@ -68,7 +69,10 @@ def launch(
     memory = memory if memory is not None else Memory()
     if program.data.size:
         memory.place_raw(int(program.data.ctypes.data), program.data.size, "constant data", False, program.data)
-    values = kernarg_bytes(program, arguments, memory, grid3, shape3)
+    buffer = None
+    if any(a.kind == "hidden_printf_buffer" for a in program.metadata.arguments):
+        buffer = PrintBuffer(formats_of(program.module.formats), memory)
+    values = kernarg_bytes(program, arguments, memory, grid3, shape3, buffer)
     groups = grid3[0] * grid3[1] * grid3[2]
     report = Report(program.name, groups, groups * shape3[0] * shape3[1] * shape3[2])
     whole = [np.arange(groups)] if cooperative else None
@@ -81,10 +85,14 @@ def launch(
             machine.reset()
             prepare(machine, batch, grid3, values)
             machine.run()
+        except DeviceTrap as trap:
+            raise assertion_of(trap, buffer) or trap from None
         finally:
             machine.memory = Memory()
         report.instructions += machine.executed * program.lanes
         report.barriers += machine.barriers
+    if buffer is not None:
+        report.prints += buffer.text(0)
     return report
 
 
@@ -129,6 +137,7 @@ def kernarg_bytes(
     memory: Memory,
     grid: tuple[int, int, int],
     block: tuple[int, int, int],
+    buffer: PrintBuffer | None = None,
 ) -> bytes:
     """The kernarg segment: explicit arguments, then hidden ones."""
     explicit = [a for a in program.metadata.arguments if not a.hidden]
@@ -138,7 +147,7 @@ def kernarg_bytes(
             raise LaunchError(f"{program.name} has {program.kernarg_size} bytes of arguments, not {len(arguments)}")
         out = bytearray(arguments.ljust(program.kernarg_size, b"\0"))
         if len(arguments) < program.kernarg_size:
-            add_hidden(program, out, grid, block)
+            add_hidden(program, out, grid, block, buffer)
         return bytes(out)
     missing = explicit[len(arguments) :]
     if len(arguments) > len(explicit) or any(not a.pointer for a in missing):
@@ -150,22 +159,31 @@ def kernarg_bytes(
         out[argument.offset : argument.offset + argument.size] = encode(
             value, argument.size, argument.pointer or argument.size == 8, name, memory
         )
-    add_hidden(program, out, grid, block)
+    add_hidden(program, out, grid, block, buffer)
     return bytes(out)
 
 
-def add_hidden(program: Program, out: bytearray, grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
+def add_hidden(
+    program: Program,
+    out: bytearray,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    buffer: PrintBuffer | None = None,
+) -> None:
     """Write the hidden arguments."""
     for argument in program.metadata.arguments:
         if argument.hidden:
-            out[argument.offset : argument.offset + argument.size] = hidden(argument, grid, block)
+            place = slice(argument.offset, argument.offset + argument.size)
+            out[place] = hidden(argument, grid, block, buffer.address if buffer is not None else 0)
 
 
-def hidden(argument: Argument, grid: tuple[int, int, int], block: tuple[int, int, int]) -> bytes:
+def hidden(
+    argument: Argument, grid: tuple[int, int, int], block: tuple[int, int, int], printf_buffer: int = 0
+) -> bytes:
     """A hidden argument ("Code Object V5 Metadata" of LLVM's user guide); those without meaning here are zero."""
-    if argument.kind in ("hidden_hostcall_buffer", "hidden_printf_buffer"):
+    if argument.kind == "hidden_hostcall_buffer":
         raise LaunchError("the kernel prints through the host, which the emulator does not have")
-    value = 0
+    value = printf_buffer if argument.kind == "hidden_printf_buffer" else 0
     for kind, numbers in (("hidden_block_count", grid), ("hidden_group_size", block)):
         if found := re.fullmatch(kind + "_([xyz])", argument.kind):
             value = numbers["xyz".index(found.group(1))]

@@ -5,9 +5,10 @@ Its fields are those of "Code Object V5 Metadata" in LLVM's "User Guide for AMDG
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
-__all__ = ["Argument", "Metadata", "read_metadata"]
+__all__ = ["Argument", "Metadata", "read_list", "read_metadata"]
 
 
 class Argument(NamedTuple):
@@ -84,6 +85,35 @@ def read_metadata(lines: list[str]) -> dict[str, Metadata]:
             fields[key] = value
     finish()
     return kernels
+
+
+def read_list(lines: list[str], name: str) -> list[str]:
+    """The texts of a list of the document, `amdhsa.printf` for example."""
+    out: list[str] = []
+    inside = False
+    for line in lines:
+        text = line.strip()
+        if not line.startswith(" "):
+            inside = text.partition(":")[0] == name
+        elif inside and text.startswith("- "):
+            out.append(_scalar(text[2:].strip()))
+    return out
+
+
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "e": "\x1b"}
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
+
+
+def _scalar(text: str) -> str:
+    """A scalar of YAML: plain, or in quotes of either kind."""
+    if text[:1] == "'":
+        return text[1:-1].replace("''", "'")
+    if text[:1] != '"':
+        return text
+    return _ESCAPE.sub(
+        lambda m: _ESCAPES.get(m[4], m[4]) if m[4] else chr(int(m[1] or m[2] or m[3], 16)),
+        text[1:-1],
+    )
 
 
 def _argument(raw: dict[str, str]) -> Argument:

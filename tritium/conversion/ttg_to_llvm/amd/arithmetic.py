@@ -39,6 +39,8 @@ _NATIVE = {"exp2": "llvm.exp2.f32", "log2": "llvm.log2.f32", "log": "llvm.log.f3
 class AMDArithmetic(TargetInfo):
     """The arithmetic hooks of `TargetInfo`."""
 
+    libraries: frozenset[str]
+
     # -- floats ---------------------------------------------------------------------------------------------------
 
     def has_fma(self, ty: Type) -> bool:
@@ -92,8 +94,11 @@ class AMDArithmetic(TargetInfo):
     def library_function(
         self, e: ThreadEmitter, op: Operation, symbol: str, pure: bool, ty: str, operands: list[tuple[str, str]]
     ) -> str:
-        """`__ocml_sin_f32` and the like: the function of the same name that `function` knows, or an intrinsic."""
+        """`__ocml_sin_f32` and the like: the function of the same name that `function` knows, or an intrinsic; with a
+        library `ocml`, that library's function. Other symbols are functions of the libraries, if there are any."""
         found = _OCML.fullmatch(symbol)
+        if "ocml" in self.libraries if found is not None else self.libraries and symbol not in _vecmath.MATH_FUNCTIONS:
+            return e.call(ty, symbol, *operands, attributes=" #2" if pure else "")
         if found is None and symbol in _vecmath.MATH_FUNCTIONS:  # of the language's own library
             return self.function(e, op, symbol, ty, *operands)
         if found is None:

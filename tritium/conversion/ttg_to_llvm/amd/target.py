@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from ....ir import Operation
 from ....support import UnsupportedOperation
+from ....support.lazy import LazyModule
 from ...lowerings import LoweringFunction
 from ..files import FILES
 from ..instruction_order import SCHEDULING_BARRIER
@@ -25,6 +26,7 @@ from .memory import EMPTY, NON_TEMPORAL, Written, global_access, store_where, wh
 
 __all__ = ["AMDTarget"]
 
+_debug = LazyModule(".debug", __package__)
 CODE_OBJECT_VERSION = 500
 _AXES = "xyz"
 _NVIDIA_DIALECTS = ("ttng", "nvg", "nvvm")
@@ -37,6 +39,7 @@ class AMDTarget(AMDArithmetic):
     """A GPU of architecture `arch` ("gfx942") with warps (waves) of `warp_size` lanes.
 
     `waves_per_eu` asks for so many waves per SIMD (0: no request); `flush` lets f32 arithmetic flush subnormals.
+    `libraries` names the bitcode libraries that will be linked.
     """
 
     name = "AMD GPUs"
@@ -47,9 +50,15 @@ class AMDTarget(AMDArithmetic):
     fmas_per_region = 256
 
     def __init__(
-        self, arch: str, warp_size: int, waves_per_eu: int = 0, flush: bool = False, attributes: str = ""
+        self,
+        arch: str,
+        warp_size: int,
+        waves_per_eu: int = 0,
+        flush: bool = False,
+        attributes: str = "",
+        libraries: frozenset[str] = frozenset(),
     ) -> None:
-        self.arch, self.warp_size = arch, warp_size
+        self.arch, self.warp_size, self.libraries = arch, warp_size, libraries
         self.waves_per_eu, self.flush, self.extra_attributes = waves_per_eu, flush, attributes
 
     def lowering_of(self, cls: type[Operation]) -> LoweringFunction | None:
@@ -99,6 +108,7 @@ class AMDTarget(AMDArithmetic):
             f"!{FPMATH} = !{{float 2.5}}",
             f"!{EMPTY} = !{{}}",
             f'!{_LOCAL} = !{{!"amdgpu-synchronize-as", !"local"}}',
+            *(_debug.printf_metadata(context) if context.texts else ()),
         ]
 
     def thread_ids(self, context: ModuleContext) -> list[str]:
