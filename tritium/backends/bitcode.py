@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Protocol
 
 from ..support.files import read_regular
 from .errors import BackendError
@@ -11,12 +12,27 @@ from .llvm import gpu_library, owning
 __all__ = ["defined_functions", "hide_library", "link_bitcode", "read_library"]
 
 
-def defined_functions(module: Any) -> set[str]:
+class Function(Protocol):
+    """A function of an LLVM module, as llvmlite has it."""
+
+    name: str
+    is_declaration: bool
+    linkage: str
+
+
+class Module(Protocol):
+    """An LLVM module, as llvmlite has it."""
+
+    @property
+    def functions(self) -> Iterable[Function]: ...
+
+
+def defined_functions(module: Module) -> set[str]:
     """The names of the functions that a module has a body of."""
     return {f.name for f in module.functions if not f.is_declaration}
 
 
-def hide_library(module: Any, visible: set[str]) -> None:
+def hide_library(module: Module, visible: set[str]) -> None:
     """Internalize library functions, so that they are removed once inlined."""
     for f in module.functions:
         if not f.is_declaration and f.name not in visible:

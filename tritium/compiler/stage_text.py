@@ -1,6 +1,6 @@
 """Information about a kernel in the text of a stage, without parsing a module: name, argument types, options.
 
-The text of a GPU's `llir` or `ptx` has the launch options in a comment (written by the `stages` of backends):
+The text of a GPU's `llir`, `ptx` or `amdgcn` has the launch options in a comment (written by the `stages` of backends):
 
     Launch: num_warps=4, num_ctas=1, shared=4096
 """
@@ -69,7 +69,12 @@ def stated_options(text: str) -> dict[str, Any]:
     if stated:
         return {name.replace("-", "_"): int(number) for name, number in stated.items()}
     threads = re.search(r'\.reqntid\s+(\d+)|"nvvm\.reqntid"="(\d+)', text)
-    return {"num_warps": int(threads[1] or threads[2]) // 32} if threads else {}
+    if threads:
+        return {"num_warps": int(threads[1] or threads[2]) // 32}
+    sizes = dict(re.findall(r"\.(max_flat_workgroup_size|wavefront_size):\s*(\d+)", text))
+    return (
+        {"num_warps": int(sizes["max_flat_workgroup_size"]) // int(sizes["wavefront_size"])} if len(sizes) > 1 else {}
+    )
 
 
 def _mlir_type(ty: str) -> str:

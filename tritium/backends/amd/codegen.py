@@ -34,11 +34,12 @@ _INLINE_ASSEMBLY = pattern(r"^ .*\bcall [^@\n\"]*\basm (?:sideeffect |alignstack
 @dataclass(frozen=True)
 class AMDGPUTarget:
     """The target of code generation: `arch` ("gfx942"), LLVM's `features` ("+cumode"), and (name, path) of bitcode
-    `libraries`."""
+    `libraries`. `isolated`: attributes of the user, on which LLVM may end the process, are in the text."""
 
     arch: str
     features: str = ""
     libraries: tuple[tuple[str, str], ...] = ()
+    isolated: bool = False
 
     def machine(self) -> Machine:
         """LLVM's target machine."""
@@ -52,7 +53,7 @@ def has_inline_assembly(llir: str) -> bool:
 
 def optimize(text: str, target: AMDGPUTarget, comment: str = "") -> str:
     """LLVM `text` optimized; a `comment` is prepended. BackendError with LLVM's message where it is malformed."""
-    if isinstance(text, UserText) or has_inline_assembly(text):
+    if target.isolated or isinstance(text, UserText) or has_inline_assembly(text):
         request = {**asdict(target), "stage": "llir"}
         made = run_isolated(_WORKER, request, text, TIMEOUT).decode()
     else:
@@ -78,7 +79,7 @@ def _optimized(text: str, target: AMDGPUTarget) -> str:
 
 def emit(llir: str, target: AMDGPUTarget, use_object: bool) -> bytes:
     """The assembly text of optimized LLVM IR, or its object; BackendError where LLVM refuses it."""
-    if isinstance(llir, UserText) or has_inline_assembly(llir):
+    if target.isolated or isinstance(llir, UserText) or has_inline_assembly(llir):
         return run_isolated(_WORKER, {**asdict(target), "stage": "object" if use_object else "amdgcn"}, llir, TIMEOUT)
     return _emitted(llir, target, use_object)
 

@@ -12,7 +12,7 @@ from ..errors import BackendError
 from ..gpu import GPUBackend
 from ..releases import llvm_release
 from .options import HIPOptions
-from .target import HIPTarget
+from .target import GENERATED, HIPTarget
 
 __all__ = ["HIPBackend"]
 
@@ -140,6 +140,12 @@ class HIPBackend(GPUBackend):
     def listing(self, asm: Mapping[str, object], metadata: Mapping[str, object]) -> str:
         """Assembly between the lines of the source."""
         return str(_inspection.get_listing(asm))
+
+    def missing_stage(self, name: str, stages: list[str]) -> Exception:
+        """As for other backends, with the architectures that have all stages."""
+        error = super().missing_stage(name, stages)
+        error.args = (f"{error}\nhint: machine code is generated for {' and '.join(GENERATED)}",)
+        return error
 
     def mismatch(self, stage: str, backend: str, arch: str, options: HIPOptions) -> Mismatch | None:
         """Accept `llir`, which names no architecture."""

@@ -9,6 +9,7 @@ from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
 from ...support.hashing import sha256
 from ...support.option_classes import hint, ignored_hint, instrumentation, semantic
+from ..errors import OutOfResources
 from ..options import check_instrumentation, check_layout, check_names, check_threads, parse_fields, text_key
 from .target import HIPTarget
 
@@ -60,6 +61,13 @@ class HIPOptions:
         check_names(self, backend_name="hip")
         if self.wgp_cu_mode not in ("wgp", "cu"):
             raise OptionError(f"wgp_cu_mode must be 'wgp' or 'cu', got {self.wgp_cu_mode!r}")
+        for name, values in (("matrix_instr_nonkdim", (0, 4, 16, 32)), ("kpack", (1, 2, 4))):
+            if getattr(self, name) not in values:
+                allowed = ", ".join(map(str, values[:-1]))
+                raise OptionError(f"{name} must be {allowed} or {values[-1]}, got {getattr(self, name)}")
+        limit = self.target.shared_memory
+        if (self.min_shared_mem or 0) > limit:
+            raise OutOfResources(self.min_shared_mem or 0, limit, "shared memory (min_shared_mem)")
         if self.waves_per_eu < 0:
             raise OptionError(f"waves_per_eu must not be negative, got {self.waves_per_eu}")
 

@@ -83,7 +83,8 @@ class Build:
     def codegen_target(self) -> AMDGPUTarget:
         """LLVM's processor and features."""
         cu = self.options.wgp_cu_mode == "cu" and self.target.warp_size == 32
-        return AMDGPUTarget(self.target.base_arch, "+cumode" if cu else "", self.options.extern_libs)
+        features, attributes = "+cumode" if cu else "", bool(self.options.llvm_fn_attrs)
+        return AMDGPUTarget(self.target.base_arch, features, self.options.extern_libs, attributes)
 
     def make_llir(self, module: builtin.Module, metadata: dict[str, object]) -> str:
         """Optimized LLVM IR; launch parameters go into the metadata."""
@@ -113,8 +114,13 @@ class Build:
             raise _shared_memory_report.too_much_shared_memory(
                 module, lowered.shared_bytes, limit, lowered.name, options.num_stages
             )
-        comment = f"Launch: num_warps={metadata['num_warps']}, num_ctas={options.num_ctas}, shared={metadata['shared']}"
+        comment = self._launch_comment(metadata)
         return recorded("llvm", lambda: optimize(lowered.text, self.codegen_target, comment), str, "llir")
+
+    def _launch_comment(self, metadata: dict[str, object]) -> str:
+        """What a compile that starts at the text reads (`stated_options`)."""
+        warps, shared = metadata.get("num_warps", self.options.num_warps), metadata.get("shared", 0)
+        return f"Launch: num_warps={warps}, num_ctas={self.options.num_ctas}, shared={shared}"
 
     def make_amdgcn(self, llir: str, metadata: dict[str, object]) -> str:
         """Assembly, with the kernel's resources in comments and metadata."""
@@ -153,11 +159,12 @@ class Build:
     def _emit_text(self, llir: str, metadata: dict[str, object]) -> str:
         """Assembly text; an error about inline assembly, of which LLVM knows no place, names the kernel."""
         try:
-            return emit(llir, self.codegen_target, use_object=False).decode()
+            text = emit(llir, self.codegen_target, use_object=False).decode()
         except BackendError as error:
             if isinstance(llir, UserText) or not has_inline_assembly(llir):
                 raise
             raise BackendError(f"kernel {metadata['name']}: inline assembly: {error}") from None
+        return f"; {self._launch_comment(metadata)}\n{text}"
 
     def _add_resources(self, metadata: dict[str, object], found: KernelResources) -> None:
         """Add registers, spills and memory of a kernel; PerformanceWarning for spills."""

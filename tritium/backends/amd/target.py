@@ -12,7 +12,10 @@ from ...hardware.amd import AmdGPU, amd_gpu
 from ...support import OptionError
 from ...support.dataclasses import dataclass
 
-__all__ = ["HIPTarget"]
+__all__ = ["GENERATED", "HIPTarget"]
+
+GENERATED = ("gfx942", "gfx1100")
+"""The architectures that code is generated for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,13 @@ class HIPTarget:
 
     def __post_init__(self) -> None:
         if re.fullmatch(r"gfx\d{1,2}[0-9a-f]{2}(-strict)?", self.arch) is None:
-            raise OptionError(f"the arch of a HIP target is a name such as gfx942, got {self.arch!r}")
+            name, _, features = self.arch.partition(":")
+            hint = f"\nhint: {name!r}, without the target features {features!r}" if features else ""
+            raise OptionError(f"the arch of a HIP target is a name such as gfx942, got {self.arch!r}{hint}")
+        if not 6 <= self.gpu.generation <= 12:
+            raise OptionError(
+                f"there is no AMD GPU architecture {self.arch!r}\nhint: code is generated for {' and '.join(GENERATED)}"
+            )
 
     @classmethod
     def of(cls, target: Any) -> HIPTarget:
@@ -64,7 +73,7 @@ class HIPTarget:
     @property
     def has_code_generation(self) -> bool:
         """Whether kernels compile to code objects; the stages of other architectures end at `ttir`."""
-        return self.arch in ("gfx942", "gfx1100")
+        return self.arch in GENERATED
 
     @property
     def shared_memory(self) -> int:

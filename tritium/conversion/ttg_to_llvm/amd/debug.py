@@ -87,7 +87,7 @@ def _print(e: FunctionContext, op: tt.Print) -> None:
 
 
 def _write_frame(e: FunctionContext, text: str, operands: Sequence[tuple[str, str]], stream: int) -> None:
-    """Reserve a frame, and write it if there is room."""
+    """Reserve a frame, and write it if the buffer has the space."""
     e.module.texts.setdefault(text, text)
     e.module.define(f"@{_RESERVE}", _RESERVE_TEXT)
     size = 12 + 8 * len(operands)
