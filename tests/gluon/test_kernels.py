@@ -226,3 +226,19 @@ def unpack_wrong(x, y, ELEMENT: gl.constexpr, AXIS: gl.constexpr, LAYOUT: gl.con
 def test_what_cannot_be_unpacked(element, axis, dtype, layout, message):
     with pytest.raises(tritium.CompilationError, match=message):
         unpack_wrong[(1,)](np.zeros(128, dtype), np.zeros(256, np.float16), element, axis, layout)
+
+
+@gluon.jit
+def split_again(x, y, LAYOUT: gl.constexpr, M: gl.constexpr, N: gl.constexpr):
+    at = gl.arange(0, M, gl.SliceLayout(1, LAYOUT))[:, None] * N + gl.arange(0, N, gl.SliceLayout(0, LAYOUT))[None, :]
+    value = gl.load(x + at)
+    even, odd = gl.split(gl.join(value, value * 2))
+    gl.store(y + at, gl.convert_layout(even, LAYOUT) + gl.convert_layout(odd, LAYOUT))
+
+
+def test_layouts_whose_bases_are_not_powers_of_two():
+    x, y = np.random.randint(0, 99, (32, 16), np.int32), np.zeros((32, 16), np.int32)
+    lanes = [[2, 0], [4, 0], [8, 0], [0, 2], [0, 4]]
+    layout = gl.DistributedLinearLayout([[1, 0], [0, 1]], lanes, [[24, 0], [0, 8]], [], [32, 16])
+    split_again[(1,)](x, y, layout, 32, 16)
+    assert np.array_equal(y, 3 * x)

@@ -156,3 +156,23 @@ def test_a_buffer_in_another_layout_is_refused_at_the_load():
 def test_descriptors_whose_layout_does_not_fit_are_refused(layout, message):
     with pytest.raises(DescriptorError, match=message):
         TensorDescriptor.from_tensor(np.zeros((64, 64), np.float16), [32, 64], layout)
+
+
+@gluon.jit(noinline=True)
+def store_block(dst, buffer):
+    tma.async_store(dst, [0, 0], buffer)
+    tma.store_wait(0)
+
+
+@gluon.jit
+def stores_by_a_function(dst, LAYOUT: gl.constexpr):
+    tile = gl.full(dst.block_shape, 3, dst.dtype, LAYOUT)
+    store_block(dst, gl.allocate_shared_memory(dst.dtype, dst.block_shape, dst.layout, tile))
+
+
+def test_functions_that_are_not_inlined_store_blocks():
+    y = np.zeros((16, 16), np.float16)
+    dst = TensorDescriptor.from_tensor(y, [16, 16], gl.NVMMASharedLayout(32, 16, rank=2))
+    found = stores_by_a_function[(1,)](dst, gl.BlockedLayout([1, 2], [4, 8], [4, 1], [1, 0]))
+    assert np.array_equal(y, np.full_like(y, 3))
+    assert "tt.call" in found.asm["ttgir"] and "fence.proxy.async" in found.asm["ptx"]

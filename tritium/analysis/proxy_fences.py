@@ -72,6 +72,9 @@ def _start(func: Operation, allocation: Allocation) -> State:
     return frozenset([Access(0, max(allocation.size, 1), True)]) if called else NOTHING
 
 
+_ANYWHERE = (0, 1 << 32)
+
+
 class _Writes(HazardAnalysis):
     """The bytes that threads may have written since the last fence."""
 
@@ -84,10 +87,13 @@ class _Writes(HazardAnalysis):
         return self.order(op, state, self.accessed(op))
 
     def accessed(self, op: Operation) -> list[Access]:
-        """The bytes accessed through the async proxy, as writes: each conflicts with any write."""
+        """The bytes accessed through the async proxy, as writes: each conflicts with any write.
+
+        A buffer that a function is passed may have any.
+        """
         accesses = [access for access in op.accesses if access.async_proxy]  # type: ignore[attr-defined]
         buffers = [v for access in accesses for v in access.values(op) if is_buffer(v)]
-        return [Access(*bytes_, True) for v in buffers for bytes_ in self.bytes_of(v)]
+        return [Access(*bytes_, True) for v in buffers for bytes_ in self.bytes_of(v) or [_ANYWHERE]]
 
     def fence(self, op: Operation, state: State) -> State:
         """The state after a fence."""

@@ -347,8 +347,6 @@ def _cut(a: MemDescType, part: tuple[int, ...]) -> str | None:
             found = where.apply(**{f"dim{d}": m})
             if found["offset"] & (found["offset"] - 1):
                 return f"dimension {d} is cut to {part[d]}, through the swizzle of {a}"
-            if found.get("block"):
-                return f"dimension {d} of {a} is distributed over several CTAs, it cannot be split"
             m *= 2
     return None
 

@@ -69,7 +69,7 @@ class Asynchrony:
             i.name for s in self.machine.program.segments for i in (*s.instructions, s.terminator) if i is not None
         }
         #: Whether the program uses the async proxy at all.
-        self.used = any(name.startswith("wgmma.mma") or ".bulk" in name for name in opcodes)
+        self.used = any(name.startswith(("wgmma.mma", "st.async")) or ".bulk" in name for name in opcodes)
         places = len(races.writer)
         #: The last write of each location by a thread; 0 where a TMA or bulk write came later.
         self.by_threads = np.zeros(places if self.used else 0, np.int64)
@@ -180,12 +180,13 @@ class Asynchrony:
             self.columns += more
         return self.races.peers + phases.number
 
-    def begin_bulk_write(self, place: Array, thread: int, report: int, i: Instruction) -> None:
-        """TMA writes for a thread, and signals the mbarrier at `report`."""
+    def begin_bulk_write(self, place: Array, thread: int, report: int, i: Instruction, by_proxy: bool = True) -> None:
+        """TMA (`by_proxy`), or an asynchronous store, writes for a thread and signals the mbarrier at `report`."""
         races, m = self.races, self.machine
         threads = np.full(len(place), thread)
         races.check_copy(place, threads, i)
-        self.check_fence(place, races.clock[1, thread >> 5], thread, i, "has TMA write")
+        if by_proxy:
+            self.check_fence(place, races.clock[1, thread >> 5], thread, i, "has TMA write")
         phases = self.at(report)
         column = self.column_of(phases)
         writer = m.threads + 32 * phases.number

@@ -101,6 +101,17 @@ class MachineState(Operands):
             self.initcheck.mark(piece, 16)
         view.reshape(-1, 2)[at >> 4] = words
 
+    def async_write(self, piece: Piece, data: bytes, thread: int, report: int, i: Instruction) -> None:
+        """An asynchronous store of a thread writes bytes to shared memory, and signals an mbarrier."""
+        if self.asynchrony is not None:
+            place = self.asynchrony.races.spread(piece, len(data))[0]
+            self.asynchrony.begin_bulk_write(place, thread, report, i, by_proxy=False)
+        if self.initcheck is not None:
+            self.initcheck.mark(piece, len(data))
+        start = int(piece.at[0])
+        _, view = self.shared.view(UNSIGNED[8])
+        view[start : start + len(data)] = np.frombuffer(data, np.uint8)
+
     def bulk_read(self, at: Array, thread: int, i: Instruction) -> Array:
         """The pairs of words that a bulk copy of a thread reads at some offsets of shared memory."""
         piece = Piece(self.shared, at, np.full(len(at), thread))

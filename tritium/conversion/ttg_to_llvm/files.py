@@ -17,6 +17,7 @@ FILES = {
     """,
     "nvidia.async_copy": "ttg.async_copy_global_to_local ttg.async_commit_group ttg.async_wait",
     "nvidia.atomics": "tt.atomic_rmw tt.atomic_cas tt.atomic_load tt.atomic_store tt.atomic_poll",
+    "nvidia.async_store": "ttng.async_shared_store",
     "casts": """
         arith.extsi arith.extui arith.trunci arith.index_cast arith.index_castui arith.sitofp arith.uitofp
         arith.fptosi arith.fptoui tt.fp_to_fp arith.extf arith.truncf arith.convertf arith.bitcast tt.bitcast

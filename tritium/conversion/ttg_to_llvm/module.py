@@ -23,6 +23,7 @@ from ...analysis.tma import DESCRIPTOR_BYTES, FORMER_UNLIKELY, UNLIKELY
 from ...dialects import arith, builtin, tt
 from ...dialects.tt_types import PointerType, is_descriptor
 from ...dialects.ttg_context import num_ctas, num_warps
+from ...dialects.ttg_memory import MemDescType
 from ...hardware.nvidia_features import TMA
 from ...ir import CountedLoop, FunctionType, IfLike, IntegerAttr, IntegerType, LoopLike, Operation, Value
 from ...support import InternalError
@@ -40,6 +41,7 @@ __all__ = ["LoweredModule", "ttg_to_llvm"]
 LOWERINGS.update(CONTROL)
 
 SHARED = "@global_smem"
+_cluster_memory = LazyModule("...analysis.cluster_memory", __package__)
 _trips = LazyModule("...analysis.trips", __package__)
 _tma = LazyModule(".nvidia.tma", __package__)
 _warps = LazyModule(".nvidia.warp_specialize", __package__)
@@ -186,7 +188,8 @@ def _parameters(e: FunctionContext, func: tt.Func) -> list[str]:
     for i, arg in enumerate(func.entry.args):
         types = types_of(arg.type)
         names = [f"%arg{i}" if len(types) == 1 else f"%arg{i}.{k}" for k in range(len(types))]
-        e.bind(arg, names)
+        whole = isinstance(arg.type, MemDescType) and arg.type.shape == arg.type.allocShape[-len(arg.type.shape) :]
+        e.bind(arg, [names[0], *["0"] * (len(names) - 1)] if whole else names)  # a whole buffer begins at 0
         more = e.target.parameter_attributes() if e.is_kernel else ""
         out += [f"{ty}{more}{_attributes(e, func, i, arg)} {name}" for ty, name in zip(types, names)]
     return out
@@ -219,6 +222,8 @@ def _returned(func: tt.Func) -> str:
 
 @lowers(tt.Return)
 def _return(e: FunctionContext, op: tt.Return) -> None:
+    if e.is_kernel and e.module.num_ctas > 1 and _accesses_other_ctas(op):
+        e.cluster_barrier()  # no CTA exits while others access its memory
     parts = [(ty, v) for value in op.srcs for ty, v in zip(types_of(value.type), e(value))]
     if not parts:
         if e.specialization is not None:
@@ -230,6 +235,14 @@ def _return(e: FunctionContext, op: tt.Return) -> None:
     for i, (ty, v) in enumerate(parts):
         whole = e.op(f"insertvalue {struct} {whole}, {ty} {v}, {i}")
     e.stmt(f"ret {struct} {whole}")
+
+
+def _accesses_other_ctas(op: Operation) -> bool:
+    """Whether CTAs access the shared memory of others anywhere in the module of an operation."""
+    module = op
+    while module.parent_op is not None:
+        module = module.parent_op
+    return any(_cluster_memory.accesses_other_ctas(found) for found in module.walk())
 
 
 def _assembled(symbol: str) -> str:

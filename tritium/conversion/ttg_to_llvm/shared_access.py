@@ -26,11 +26,16 @@ from .types import bit_width, llvm_type
 __all__ = [
     "Addresses",
     "Gaps",
+    "cluster_address",
+    "cluster_words",
+    "emit_cluster_words",
     "from_memory",
     "load_access",
+    "load_cluster_element",
     "memory_type",
     "owner",
     "store_access",
+    "store_cluster_element",
     "store_element",
     "to_memory",
 ]
@@ -46,7 +51,8 @@ class Addresses:
     `base` is the address of the buffer, `extra` an i32 operand of bytes that is combined with what the thread
     contributes by exclusive or and has no other bits than `extra_bits`. `block_bit` is the bit (of an offset in
     elements) from which on the number of a block stands; such addresses are i32 operands in the memory of the cluster.
-    `base` is known to be a multiple of `aligned` bytes, a power of two.
+    `base` is known to be a multiple of `aligned` bytes, a power of two. `first_block` is the rank of the CTA that has
+    the first element.
     """
 
     def __init__(
@@ -58,10 +64,11 @@ class Addresses:
         extra: tuple[str, int] = ("0", 0),
         block_bit: int | None = None,
         aligned: int = 1,
+        first_block: int = 0,
     ) -> None:
         self.e, self.base, self.gaps, self.aligned = e, base, gaps, aligned
         self.size = access.bits // 8
-        self.block_bit = block_bit
+        self.block_bit, self.first_block = block_bit, first_block
         columns = {"lane": access.lane, "warp": access.warp, "block": access.block}
         inside = (1 << block_bit) - 1 if block_bit is not None else -1
         known = extra[0].isdigit()
@@ -79,6 +86,7 @@ class Addresses:
             self.block = _image(e, {n: [c >> block_bit for c in cs] for n, cs in columns.items()})
         self._bases: dict[int, str] = {}
         self._remote: dict[tuple[int, int], str] = {}
+        self._places: dict[tuple[int, str], str] = {}
 
     def _based(self, flipped: int) -> str:
         """The address of `thread ^ flipped`."""
@@ -112,17 +120,30 @@ class Addresses:
     def in_cluster(self, constant: int) -> str:
         """The address, in the memory of the cluster, of a move that may go to another block."""
         assert self.block_bit is not None
-        e = self.e
-        among, inside = constant >> self.block_bit, constant & ((1 << self.block_bit) - 1)
-        key = among, inside
+        key = constant >> self.block_bit ^ self.first_block, constant & ((1 << self.block_bit) - 1)
         if key not in self._remote:
-            block = self.block
-            if among:
-                block = str(among) if block == "0" else e.op(f"xor i32 {block}, {among}")
-            own = e.op(f"ptrtoint {SHARED} {self.at(inside)} to i32")
-            mapped = "mapa.shared::cluster.u32 $0, $1, $2;"
-            self._remote[key] = e.asm(mapped, "=r,r,r", [("i32", own), ("i32", block)], "i32", side_effects=False)
+            self._remote[key] = cluster_address(self.e, self.at(key[1]), self._rank(key[0]))
         return self._remote[key]
+
+    def same_cta(self, constant: int, place: str) -> str:
+        """The address of another place in the memory of the CTA that a move goes to."""
+        assert self.block_bit is not None
+        among = constant >> self.block_bit ^ self.first_block
+        key = among, place
+        if key not in self._places:
+            self._places[key] = cluster_address(self.e, place, self._rank(among))
+        return self._places[key]
+
+    def _rank(self, among: int) -> str:
+        if not among:
+            return self.block
+        return str(among) if self.block == "0" else self.e.op(f"xor i32 {self.block}, {among}")
+
+
+def cluster_address(e: FunctionContext, at: str, block: str) -> str:
+    """An address in this CTA's memory as the i32 address of the same place in the memory of a CTA of the cluster."""
+    operands = [("i32", e.op(f"ptrtoint {SHARED} {at} to i32")), ("i32", block)]
+    return e.asm("mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r", operands, "i32", side_effects=False)
 
 
 def _add(e: FunctionContext, a: str, b: str) -> str:
@@ -148,15 +169,15 @@ def _image(e: FunctionContext, columns: dict[str, list[int]]) -> str:
     return linear_image(e, layout, thread_of(e))["offset"]
 
 
-def owner(e: FunctionContext, idle_lanes: int, idle_warps: int) -> str | None:
-    """Whether none of these bits is set in the numbers of this thread's lane and warp; None where there are none."""
-    terms = []
-    for operand, mask in ((e.lane, idle_lanes), (e.warp, idle_warps)):
+def owner(e: FunctionContext, idle_lanes: int, idle_warps: int, idle_blocks: int = 0) -> str | None:
+    """Whether none of these bits is set in this thread's lane, warp and CTA; None where there are no bits."""
+    whole = None
+    for operand, mask in ((e.lane, idle_lanes), (e.warp, idle_warps), (e.block_id, idle_blocks)):
         if mask:
-            terms.append(e.op(f"and i32 {operand}, {mask}"))
-    if not terms:
+            term = e.op(f"and i32 {operand}, {mask}")
+            whole = term if whole is None else e.op(f"or i32 {whole}, {term}")
+    if whole is None:
         return None
-    whole = terms[0] if len(terms) == 1 else e.op(f"or i32 {terms[0]}, {terms[1]}")
     return e.op(f"icmp eq i32 {whole}, 0")
 
 
@@ -259,11 +280,18 @@ def store_access(
     values: Sequence[str],
     ty: Type,
     owns: str | None = None,
+    remote: bool = False,
 ) -> None:
-    """Store the registers of an access, as memory holds them; only threads that `owns` holds for, if it is given."""
+    """Store the registers of an access, as memory holds them; only threads that `owns` holds for, if it is given.
+
+    `remote`: to the memory of the cluster.
+    """
     kind = memory_type(ty)
     for constant, registers in access.moves:
         elements = [values[r] for r in registers]
+        if remote:
+            _store_to_cluster(e, access, kind, elements, addresses.in_cluster(constant), owns)
+            continue
         at = addresses.at(constant)
         if access.kind != "vector":
             words = [("i32", w) for w in _words(e, kind, access.bits, elements, 32)]
@@ -275,6 +303,64 @@ def store_access(
             e.stmt(f"store {vector} {whole}, {SHARED} {at}, align {access.width * access.bits // 8}")
         else:
             _guarded_store(e, access, kind, elements, at, owns)
+
+
+def _store_to_cluster(
+    e: FunctionContext, access: Access, kind: str, elements: Sequence[str], at: str, owns: str | None
+) -> None:
+    words, width = _cluster_words(e, access, kind, elements)
+    emit_cluster_words(e, "st.shared::cluster{many}.{suffix} [$0], {words};", at, words, width, owns)
+
+
+def _cluster_words(e: FunctionContext, access: Access, kind: str, elements: Sequence[str]) -> tuple[list[str], int]:
+    width = _word_width(access)
+    return _words(e, kind, access.bits, elements, width), width
+
+
+def cluster_words(e: FunctionContext, access: Access, ty: Type, elements: Sequence[str]) -> tuple[list[str], int]:
+    """Elements as memory holds them in the words that one instruction writes, and their width."""
+    return _cluster_words(e, access, memory_type(ty), elements)
+
+
+def emit_cluster_words(
+    e: FunctionContext,
+    text: str,
+    at: str,
+    words: Sequence[str],
+    width: int,
+    owns: str | None,
+    more: Sequence[tuple[str, str]] = (),
+) -> None:
+    """An instruction that writes words of `width` bits at an address of the cluster; `text` has `{many}` (`.v2`),
+    `{suffix}` (`b32`), `{words}`, `$0` for the address and `$1`, … for the i32 operands `more`."""
+    suffix, letter, ty = _ASM[width]
+    if width == 8:
+        words = [e.op(f"zext i8 {w} to i16") for w in words]
+    first = 1 + len(more)
+    names = ", ".join(f"${first + i}" for i in range(len(words)))
+    listed = names if len(words) == 1 else f"{{{names}}}"
+    text = text.format(many="" if len(words) == 1 else f".v{len(words)}", suffix=suffix, words=listed)
+    operands = [("i32", at), *more, *((ty, w) for w in words)]
+    constraints = [*["r"] * first, *[letter] * len(words)]
+    if owns is not None:
+        operands.append(("i1", owns))
+        constraints.append("b")
+        text = f"@${len(operands) - 1} {text}"
+    e.asm(text, ",".join(constraints) + ",~{memory}", operands)
+
+
+def store_cluster_element(e: FunctionContext, ty: Type, operand: str, at: str, owns: str | None) -> None:
+    """Store one element, as memory holds it, at an address of the cluster."""
+    bits = max(8, bit_width(ty))
+    one = Access("vector", bits, 1, (), (), (), (), (), 1)
+    _store_to_cluster(e, one, memory_type(ty), [operand], at, owns)
+
+
+def load_cluster_element(e: FunctionContext, ty: Type, at: str) -> str:
+    """One element at an address of the cluster, as memory holds it."""
+    bits = max(8, bit_width(ty))
+    one = Access("vector", bits, 1, (), (), (), (), (), 1)
+    return _load_from_cluster(e, one, memory_type(ty), at)[0]
 
 
 def store_element(e: FunctionContext, ty: Type, operand: str, at: str, owns: str | None) -> None:

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...analysis.allocation import stride_bytes
+from ...analysis.cluster_memory import is_cut_between_ctas
 from ...analysis.exchange import has_ldmatrix, has_stmatrix
 from ...dialects import ttg
 from ...dialects.ttg_maps import linear_layout, linear_layout_of
@@ -27,24 +28,27 @@ from ...dialects.ttg_memory import PartitionedShared, element_bits, padded_layou
 from ...ir import IntegerAttr, Operation, Value
 from ...layout import LinearLayout
 from ...layout.access import Access
-from ...layout.buffer_access import Gaps, plan_buffer_access
+from ...layout.buffer_access import Gaps, plan_buffer_access, plan_cluster_access, reaches_other_ctas
 from ...support import UnsupportedOperation
 from .context import OFFSET, FunctionContext, lowers
 from .positions import linear_image, positions
 from .shared_access import (
     Addresses,
+    cluster_address,
     from_memory,
     load_access,
+    load_cluster_element,
     memory_type,
     owner,
     store_access,
+    store_cluster_element,
     store_element,
     to_memory,
 )
 from .target_info import SHARED_ALIGNMENT
 from .types import bit_width
 
-__all__ = ["Buffer", "buffer_of", "element_addresses"]
+__all__ = ["Buffer", "buffer_of", "element_addresses", "stored_addresses"]
 
 SHARED = "ptr addrspace(3)"
 
@@ -62,11 +66,28 @@ class Buffer(NamedTuple):
     bits: int
     aligned: int = 1
 
-    def addresses(self, e: FunctionContext, access: Access) -> Addresses:
-        """The addresses of an access to it."""
+    def addresses(self, e: FunctionContext, access: Access, block_bit: int | None = None) -> Addresses:
+        """The addresses of an access to it; with `block_bit`, in the memory of the cluster."""
         size = self.bits // 8
         gaps = [(interval * size, padding * size) for interval, padding in self.gaps]
-        return Addresses(e, access, self.base, gaps, self._start(e), aligned=self.aligned)
+        first = 0 if block_bit is None else self.first_block
+        return Addresses(e, access, self.base, gaps, self._start(e), block_bit, self.aligned, first)
+
+    @property
+    def shared_blocks(self) -> int:
+        """The bits of a CTA's rank that select other elements."""
+        blocks = self.layout.ins.get("block", 1)
+        return blocks - 1 & ~self.layout.redundant()["block"] if blocks > 1 else 0
+
+    @property
+    def first_block(self) -> int:
+        """The rank of the CTA that has the first element of what is seen, among those with other elements."""
+        if not self.shared_blocks or all(v == "0" for v in self.start):
+            return 0
+        inverse = self.layout.pseudoinvert()
+        known = [int(v) if v.isdigit() else 0 for v in self.start]
+        block = inverse.apply(**dict(zip(inverse.ins, known)))["block"]
+        return int(block) & self.shared_blocks
 
     def _start(self, e: FunctionContext) -> tuple[str, int]:
         """The offset in bytes of what is seen, and the bits it may have."""
@@ -81,6 +102,18 @@ class Buffer(NamedTuple):
             return str(at), at
         image = linear_image(e, LinearLayout(offsets, {"offset": top}), dict(zip(offsets, self.start)))
         return image["offset"], top - size
+
+    def block_of(self, e: FunctionContext, coordinates: Sequence[str]) -> str:
+        """The rank of the CTA that holds an element."""
+        inverse, mask = self.layout.pseudoinvert(), self.shared_blocks
+        at = list(inverse.outs).index("block")
+        blocks = {name: [(basis[at] & mask,) for basis in bases] for name, bases in inverse.bases.items()}
+        whole = LinearLayout(blocks, {"block": self.layout.ins["block"]})
+        block = linear_image(e, whole, dict(zip(blocks, coordinates, strict=True)))["block"]
+        if self.first_block:
+            block = e.op(f"xor i32 {block}, {self.first_block}")
+        own = self.layout.redundant()["block"]
+        return e.op(f"or i32 {block}, {e.op(f'and i32 {e.block_id}, {own}')}") if own else block
 
     def element(self, e: FunctionContext, coordinates: Sequence[str]) -> str:
         """The address of one element, for i32 operands as coordinates in what is seen."""
@@ -143,11 +176,30 @@ def _plan(op: Operation, tensor: Any, buffer: Buffer, matrix: bool) -> Access:
         raise UnsupportedOperation(op, f"cannot be done: {error}") from None
 
 
+def _in_cluster(value: Value, tensor: Any, buffer: Buffer) -> tuple[Access, int] | None:
+    """The access to a slice that other CTAs of the cluster may hold; None for one in the memory of this CTA."""
+    if not buffer.shared_blocks or not is_cut_between_ctas(value.type):
+        return None
+    registers = linear_layout_of(tensor)
+    if not buffer.first_block and not reaches_other_ctas(registers, buffer.layout):
+        return None
+    return plan_cluster_access(registers, buffer.layout, buffer.bits, buffer.gaps)
+
+
 def store(e: FunctionContext, op: Operation, parts: Sequence[str], tensor: Any, value: Value) -> None:
     """Store the parts of a tensor to the buffer `value`."""
     buffer = buffer_of(e, op, value)
     idle = linear_layout_of(tensor).redundant()
     lanes, warps = idle.get("lane", 0), idle.get("warp", 0)
+    cluster = _in_cluster(value, tensor, buffer)
+    if cluster is not None:
+        if buffer.layout.redundant()["block"]:  # a store would have to reach all copies
+            raise UnsupportedOperation(op, "to memory that several CTAs of the cluster have copies of is not supported")
+        access, bit = cluster
+        held = [to_memory(e, tensor, v) for v in parts]
+        owns = owner(e, lanes, warps, idle.get("block", 0))
+        store_access(e, access, buffer.addresses(e, access, bit), held, tensor, owns, True)
+        return
     access = _plan(op, tensor, buffer, has_stmatrix(op) and not lanes and not warps)
     held = [to_memory(e, tensor, v) for v in parts]
     store_access(e, access, buffer.addresses(e, access), held, tensor, owner(e, lanes, warps))
@@ -156,8 +208,13 @@ def store(e: FunctionContext, op: Operation, parts: Sequence[str], tensor: Any, 
 def load(e: FunctionContext, op: Operation, tensor: Any, value: Value) -> list[str]:
     """The parts of a tensor, loaded from the buffer `value`."""
     buffer = buffer_of(e, op, value)
-    access = _plan(op, tensor, buffer, has_ldmatrix(op))
-    found = load_access(e, access, buffer.addresses(e, access), tensor)
+    cluster = _in_cluster(value, tensor, buffer)
+    if cluster is None:
+        access = _plan(op, tensor, buffer, has_ldmatrix(op))
+        found = load_access(e, access, buffer.addresses(e, access), tensor)
+    else:
+        access, bit = cluster
+        found = load_access(e, access, buffer.addresses(e, access, bit), tensor, True)
     fresh = {v: from_memory(e, tensor, v) for v in dict.fromkeys(found.values())}
     return [fresh[found[r]] for r in range(len(found))]
 
@@ -188,18 +245,29 @@ def _local_load(e: FunctionContext, op: ttg.LocalLoad) -> None:
     e.bind(op.result, load(e, op, op.result.type, op.src))
 
 
-def element_addresses(e: FunctionContext, op: Any, value: Value, tensor: Any) -> list[str]:
-    """For each register the address of the element that an index selects along `axis`."""
+def element_addresses(e: FunctionContext, op: Any, value: Value, tensor: Any) -> tuple[list[str], bool]:
+    """For each register the address of the element that an index selects along `axis`, and whether these are i32
+    addresses in the memory of the cluster."""
     buffer = buffer_of(e, op, value)
-    if linear_layout_of(tensor).ins["block"] > 1:
-        raise UnsupportedOperation(op, "across the CTAs of a cluster is not supported")
+    remote = bool(buffer.shared_blocks)
     width = bit_width(op.indices.type)
     out = []
     for index, place in zip(e(op.indices), positions(e, linear_layout_of(tensor)), strict=True):
         if width != 32:
             index = e.op(f"{'trunc' if width > 32 else 'zext'} i{width} {index} to i32")
-        out.append(buffer.element(e, [index if d == op.axis else n for d, n in enumerate(place)]))
-    return out
+        coordinates = [index if d == op.axis else n for d, n in enumerate(place)]
+        at = buffer.element(e, coordinates)
+        out.append(cluster_address(e, at, buffer.block_of(e, coordinates)) if remote else at)
+    return out, remote
+
+
+def stored_addresses(e: FunctionContext, op: Any, value: Value, tensor: Any) -> tuple[list[str], bool]:
+    """The same of elements that are changed, which must not have copies in other CTAs."""
+    layout = buffer_of(e, op, value).layout
+    copies = layout.redundant()["block"] if layout.ins.get("block", 1) > 1 else 0
+    if copies & ~linear_layout_of(tensor).redundant().get("block", 0):
+        raise UnsupportedOperation(op, "to memory that several CTAs of the cluster have copies of is not supported")
+    return element_addresses(e, op, value, tensor)
 
 
 @lowers(ttg.LocalGather)
@@ -207,8 +275,13 @@ def _local_gather(e: FunctionContext, op: ttg.LocalGather) -> None:
     ty = op.result.type
     size = element_bits(ty) // 8
     loaded = []
-    for at in element_addresses(e, op, op.src, ty):
-        loaded.append(from_memory(e, ty, e.op(f"load {memory_type(ty)}, {SHARED} {at}, align {size}")))
+    addresses, remote = element_addresses(e, op, op.src, ty)
+    for at in addresses:
+        if remote:
+            found = load_cluster_element(e, ty, at)
+        else:
+            found = e.op(f"load {memory_type(ty)}, {SHARED} {at}, align {size}")
+        loaded.append(from_memory(e, ty, found))
     e.bind(op.result, loaded)
 
 
@@ -216,11 +289,13 @@ def _local_gather(e: FunctionContext, op: ttg.LocalGather) -> None:
 def _local_scatter(e: FunctionContext, op: ttg.LocalScatter) -> None:
     ty = op.values.type
     idle = linear_layout_of(ty).redundant()  # type: ignore[arg-type]
-    owns = owner(e, idle["lane"], idle["warp"])
+    addresses, remote = stored_addresses(e, op, op.dst, ty)
+    owns = owner(e, idle["lane"], idle["warp"], idle.get("block", 0) if remote else 0)
     values = e(op.values)
-    for r, at in enumerate(element_addresses(e, op, op.dst, ty)):
+    write = store_cluster_element if remote else store_element
+    for r, at in enumerate(addresses):
         if not r & idle["register"]:
-            store_element(e, ty, to_memory(e, ty, values[r]), at, owns)
+            write(e, ty, to_memory(e, ty, values[r]), at, owns)
 
 
 # -- views ------------------------------------------------------------------------------------------------------

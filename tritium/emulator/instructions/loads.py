@@ -17,7 +17,7 @@ from ..registry import emulates
 from ..state import MachineState
 from ..types import TYPES, UNSIGNED, Array, Type, types_of
 
-__all__ = ["check_hints", "values_of", "write"]
+__all__ = ["check_hints", "store", "values_of", "write"]
 
 #: Suffixes that say how an access is ordered, cached or seen, and change no value.
 HINT = re.compile(
@@ -106,9 +106,8 @@ def load_parameter(machine: MachineState, target: Target, rows: list[Array], dty
     return run
 
 
-@emulates("st")
 def store(machine: MachineState, i: Instruction) -> Step:
-    if "async" in i.modifiers or "bulk" in i.modifiers:
+    if "bulk" in i.modifiers:
         raise UnknownInstruction(f"the emulator does not know {i.name}", i)
     check_hints(i, "v2", "v4", "v8")
     type_ = memory_type(i)

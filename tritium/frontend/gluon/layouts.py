@@ -458,7 +458,7 @@ def _linear(a: Any, shape: Sequence[int]) -> LayoutValue:
     registers, lanes, warps, blocks = map(as_lists, (a.register, a.lane, a.warp, a.block))
     sizes = [1] * len(shape)
     for basis in (*registers, *lanes, *warps, *blocks):
-        sizes = [max(n, 2 * at) if at & (at - 1) == 0 else n for n, at in zip(sizes, basis)]
+        sizes = [max(n, 1 << at.bit_length()) for n, at in zip(sizes, basis)]
     return DistributedLinearLayout(registers, lanes, warps, blocks, sizes)
 
 

@@ -81,7 +81,7 @@ class GluonSemantic(Semantic):
         if encoding is None or isinstance(encoding, (gluon.AutoEncoding, gluon.CoalescedEncoding)):
             layout: object = _AUTO if encoding is None else layout_of(encoding, ty.shape)
             return distributed_type(ty.scalar, ty.shape, layout)
-        result = _half(op, encoding) or forward(op, follows, encoding)
+        result = _cut(op, encoding) or forward(op, follows, encoding)
         if result is None:
             assert isinstance(operand, TensorType)
             source = layout_of(encoding, operand.shape)
@@ -311,11 +311,14 @@ def checked(x: object, name: str) -> tensor:
     return x
 
 
-def _half(op: Operation, encoding: Attribute) -> Slice | None:
+def _cut(op: Operation, encoding: Attribute) -> Slice | None:
     """The layout of the halves of a split: a slice of its operand's, whose join is in the operand's layout again.
 
-    Passes choose among names of equal layouts; a kernel that combines a half with others must find this one.
+    Passes choose among names of equal layouts; a kernel that combines a half with others must find this one. They also
+    avoid reductions between the CTAs of a cluster, which a kernel may ask for.
     """
+    if isinstance(op, tt.Reduce):
+        return Slice(op.axis, encoding) if isinstance(encoding, Distributed) and encoding.rank > 1 else None
     if not isinstance(op, tt.Split):
         return None
     operand = op.src.type

@@ -192,7 +192,9 @@ def _trailing_zeros(value: Value, depth: int = 4) -> int:
 def split_of_join(op: Any) -> Any:
     """split(join(x, y)) = x, y"""
     inner = op.src.defining_op
-    return [inner.lhs, inner.rhs] if inner.__class__ is tt.Join else None
+    if inner.__class__ is not tt.Join or inner.lhs.type is not op.results[0].type:  # layouts that are equal as maps
+        return None
+    return [inner.lhs, inner.rhs]
 
 
 @rule(tt.Join)

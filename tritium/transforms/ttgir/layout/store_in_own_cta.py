@@ -8,14 +8,15 @@
 The layout of a buffer distributes it over the CTAs of a cluster. Where a tensor that is stored to it or loaded from it
 is distributed differently, its elements must move between CTAs, which only a conversion does. A CTA can load its part
 of a buffer that it owns whole; but a tensor that it owns whole in registers would be stored whole, so a conversion
-selects the part. Earlier passes fold conversions into stores, since readers of a buffer (dots, TMA) determine its
-layout.
+selects the part. A slice that is cut from a buffer between CTAs is accessed in the cluster's memory. Earlier passes
+fold conversions into stores, since readers of a buffer (dots, TMA) determine its layout.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from ....analysis.cluster_memory import is_cut_between_ctas
 from ....dialects import ttg
 from ....dialects.ttg_context import num_ctas, num_warps, threads_per_warp
 from ....dialects.ttg_defaults import blocked_for
@@ -35,7 +36,11 @@ def store_in_own_cta(module: Operation) -> bool:
     done = 0
     for op in list(module.walk()):
         tensor, buffer = _tensor_and_buffer(op)
-        if tensor is None or _stays_in_cta(op, _cta_bases(tensor.type), _cta_bases(buffer)):
+        if (
+            tensor is None
+            or is_cut_between_ctas(buffer)
+            or _stays_in_cta(op, _cta_bases(tensor.type), _cta_bases(buffer))
+        ):
             continue
         if may_change("convert", op):
             _convert(op, tensor, buffer)
