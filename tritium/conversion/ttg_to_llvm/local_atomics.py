@@ -77,7 +77,9 @@ _CLUSTER = {
 """Operations of `atom.shared::cluster` on integers, by LLVM's names."""
 
 
-def _cluster_atomic(e: FunctionContext, op: Any, at: str, value: str, condition: str | None) -> str:
+def _cluster_atomic(
+    e: FunctionContext, op: ttg.LocalAtomicScatterRmw, at: str, value: str, condition: str | None
+) -> str:
     """The old value of an element of another CTA's memory, where a condition holds."""
     ty, bits, name = llvm_type(op.values.type), bit_width(op.values.type), _NAMES[op.atomic_rmw_op]
     if bits not in (32, 64) or (name == "fadd") != (ty == "float") or (name not in _CLUSTER and name != "fadd"):

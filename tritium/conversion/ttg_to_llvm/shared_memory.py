@@ -25,7 +25,7 @@ from ...analysis.exchange import has_ldmatrix, has_stmatrix
 from ...dialects import ttg
 from ...dialects.ttg_maps import linear_layout, linear_layout_of
 from ...dialects.ttg_memory import PartitionedShared, element_bits, padded_layout
-from ...ir import IntegerAttr, Operation, Value
+from ...ir import IntegerAttr, Operation, TensorType, Value
 from ...layout import LinearLayout
 from ...layout.access import Access
 from ...layout.buffer_access import Gaps, plan_buffer_access, plan_cluster_access, reaches_other_ctas
@@ -176,7 +176,7 @@ def _plan(op: Operation, tensor: Any, buffer: Buffer, matrix: bool) -> Access:
         raise UnsupportedOperation(op, f"cannot be done: {error}") from None
 
 
-def _in_cluster(value: Value, tensor: Any, buffer: Buffer) -> tuple[Access, int] | None:
+def _in_cluster(value: Value, tensor: TensorType, buffer: Buffer) -> tuple[Access, int] | None:
     """The access to a slice that other CTAs of the cluster may hold; None for one in the memory of this CTA."""
     if not buffer.shared_blocks or not is_cut_between_ctas(value.type):
         return None
@@ -261,7 +261,7 @@ def element_addresses(e: FunctionContext, op: Any, value: Value, tensor: Any) ->
     return out, remote
 
 
-def stored_addresses(e: FunctionContext, op: Any, value: Value, tensor: Any) -> tuple[list[str], bool]:
+def stored_addresses(e: FunctionContext, op: Operation, value: Value, tensor: TensorType) -> tuple[list[str], bool]:
     """The same of elements that are changed, which must not have copies in other CTAs."""
     layout = buffer_of(e, op, value).layout
     copies = layout.redundant()["block"] if layout.ins.get("block", 1) > 1 else 0
@@ -288,7 +288,8 @@ def _local_gather(e: FunctionContext, op: ttg.LocalGather) -> None:
 @lowers(ttg.LocalScatter)
 def _local_scatter(e: FunctionContext, op: ttg.LocalScatter) -> None:
     ty = op.values.type
-    idle = linear_layout_of(ty).redundant()  # type: ignore[arg-type]
+    assert isinstance(ty, TensorType)
+    idle = linear_layout_of(ty).redundant()
     addresses, remote = stored_addresses(e, op, op.dst, ty)
     owns = owner(e, idle["lane"], idle["warp"], idle.get("block", 0) if remote else 0)
     values = e(op.values)

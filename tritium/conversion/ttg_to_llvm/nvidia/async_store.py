@@ -11,11 +11,10 @@ of a buffer, each stores to its own. Source: PTX ISA 8.7, section 9.7.9.12.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....dialects import ttng
 from ....dialects.ttg_maps import linear_layout_of
 from ....hardware.nvidia_features import TMA
+from ....ir import TensorType
 from ....layout.buffer_access import plan_cluster_access, reaches_other_ctas
 from ....support import UnsupportedOperation
 from ..context import FunctionContext, lowers
@@ -32,7 +31,8 @@ _FORM = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{many}.{suffi
 @lowers(ttng.AsyncSharedStore)
 def _async_store(e: FunctionContext, op: ttng.AsyncSharedStore) -> None:
     require(e, op, TMA)
-    ty: Any = op.src.type
+    ty = op.src.type
+    assert isinstance(ty, TensorType)
     buffer = buffer_of(e, op, op.dst)
     layout, copies = linear_layout_of(ty), buffer.layout.redundant()["block"]
     if blocks_sharing(op.mbarrier) or (copies and reaches_other_ctas(layout, buffer.layout)):
