@@ -285,9 +285,7 @@ def test_c_types() -> None:
         "CUtensorMap",
     ]
     assert amd_driver.ty_to_cpp("*fp32") == "hipDeviceptr_t" and amd_driver.ty_to_cpp("i32") == cuda_type("i32")
-    assert not amd_driver.HIPDriver.is_active()
-    with pytest.raises(UnsupportedBinding):
-        amd_driver.HIPDriver()
+    assert not amd_driver.HIPDriver.is_active()  # torch is not built for ROCm here
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -180,8 +180,8 @@ def test_the_backend_of_launches_without_arrays(monkeypatch: pytest.MonkeyPatch)
     for name, expected in (("nvidia", "cuda"), ("cpu", "cpu")):
         monkeypatch.setenv("TRITON_DEFAULT_BACKEND", name)
         assert wanted()[0] == expected
-    monkeypatch.setenv("TRITON_DEFAULT_BACKEND", "amd")
-    with pytest.raises(OptionError, match="TRITON_DEFAULT_BACKEND is nvidia or cpu, not 'amd'"):
+    monkeypatch.setenv("TRITON_DEFAULT_BACKEND", "tpu")
+    with pytest.raises(OptionError, match="TRITON_DEFAULT_BACKEND is nvidia, amd or cpu, not 'tpu'"):
         wanted()
 
 

@@ -434,7 +434,7 @@ def test_gpu_driver_is_active_if_there_is_a_gpu(fake: FakeCuda, monkeypatch) -> 
     monkeypatch.setenv("TRITIUM_TARGET", "tpu")
     driver.reset_active()
     with pytest.raises(
-        OptionError, match="TRITIUM_TARGET is cpu or cuda, or emulated:90 or emulated:gfx942, not 'tpu'"
+        OptionError, match="TRITIUM_TARGET is cpu, cuda or hip:gfx942, or emulated:90 or emulated:gfx942, not 'tpu'"
     ):
         _ = driver.active
 

@@ -1,4 +1,4 @@
-"""`triton.backends.amd.driver`: launches on AMD GPUs are not supported, and `HIPDriver.is_active()` is False."""
+"""`triton.backends.amd.driver`: the driver of AMD GPUs, and helpers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from ..backends.compiler import GPUTarget
 from ..backends.driver import GPUDriver, decompose_descriptor, expand_signature, wrap_handle_tensordesc_impl
 from ..backends.nvidia.libcuda import cuda_type
 from ..runtime.build import compile_module_from_src
-from .refusal import UnsupportedBinding, refused_attributes
+from ..runtime.hip import HIPDriver
+from .refusal import refused_attributes
 
 __all__ = [
     "GPUDriver",
@@ -22,19 +23,7 @@ __all__ = [
 
 include_dirs: list[str] = []
 
-_NO_DRIVER = "kernels compile for AMD GPUs, but are not launched on them: load the hsaco by HIP"
-
-
-class HIPDriver:
-    """A driver that is never active; UnsupportedBinding on construction."""
-
-    def __init__(self) -> None:
-        raise UnsupportedBinding("HIPDriver", _NO_DRIVER)
-
-    @staticmethod
-    def is_active() -> bool:
-        """False."""
-        return False
+_INTERNAL = "launches are made by tritium.runtime.hip, whose parts are others"
 
 
 def ty_to_cpp(ty: str) -> str:
@@ -45,7 +34,7 @@ def ty_to_cpp(ty: str) -> str:
 __getattr__ = refused_attributes(
     __name__,
     {
-        "HIPLauncher HIPUtils PyTDMDescriptor PyKernelArg ARG_CONSTEXPR ARG_KERNEL ARG_TUPLE": _NO_DRIVER,
-        "annotate_arguments make_kernel_signature make_tensordesc_arg wrap_handle_tensordesc dirname": _NO_DRIVER,
+        "HIPLauncher HIPUtils PyTDMDescriptor PyKernelArg ARG_CONSTEXPR ARG_KERNEL ARG_TUPLE": _INTERNAL,
+        "annotate_arguments make_kernel_signature make_tensordesc_arg wrap_handle_tensordesc dirname": _INTERNAL,
     },
 )

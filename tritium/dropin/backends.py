@@ -12,6 +12,7 @@ from ..support.lazy import LazyModule
 __all__ = ["Backend", "known_backends"]
 
 _cuda = LazyModule("..runtime.cuda", __package__)
+_hip = LazyModule("..runtime.hip", __package__)
 
 
 class Backend(NamedTuple):
@@ -39,7 +40,7 @@ class _Backends(Mapping[str, Backend]):
     """
 
     def _found(self) -> dict[str, Backend]:
-        drivers = {"cpu": PreferredCPU, "cuda": _cuda.PreferredCUDA}
+        drivers = {"cpu": PreferredCPU, "cuda": _cuda.PreferredCUDA, "hip": _hip.PreferredHIP}
         found = backends().items()
         return {_MAKERS.get(name, name): Backend(compiler, drivers.get(name, _Absent)) for name, compiler in found}
 

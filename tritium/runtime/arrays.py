@@ -367,6 +367,7 @@ class _DLTensor(ctypes.Structure):
 
 _DL_CPU = (1, 3, 11)  # plain, CUDA pinned and ROCm pinned host memory
 _DL_CUDA = (2, 13)  # a GPU's own memory, and memory that the driver moves
+_DL_ROCM = 10  # the memory of an AMD GPU
 _DL_CODES = {0: "i", 1: "u", 2: "fp", 4: "bf", 6: "i"}
 
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -383,6 +384,8 @@ def _dl_tensor(value: Any) -> tuple[_DLTensor, Any, int]:
     if kind in _DL_CUDA:
         stream = _pointers.current_stream(index) or 1  # 1 is DLPack's name of the default stream
         capsule, device = value.__dlpack__(stream=stream), index
+    elif kind == _DL_ROCM:
+        capsule, device = value.__dlpack__(stream=0), index  # 0 is DLPack's name of ROCm's default stream
     elif kind in _DL_CPU:
         capsule, device = value.__dlpack__(), HOST
     else:

@@ -18,6 +18,7 @@ __all__ = ["DriverConfig", "driver", "get_device_key"]
 _cuda = LazyModule(".cuda", __package__)
 _emulated = LazyModule(".emulated", __package__)
 _emulated_hip = LazyModule(".emulated_hip", __package__)
+_hip = LazyModule(".hip", __package__)
 
 
 def _emulated_gpu(name: str) -> DriverBase:
@@ -31,6 +32,7 @@ register_drivers(
     {
         "cpu": CPUDriver,
         "cuda": lambda: _cuda.CUDADriver(),
+        "hip": lambda arch: _hip.HIPDriver(arch),
         "emulated": _emulated_gpu,
     }
 )

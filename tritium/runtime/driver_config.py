@@ -12,6 +12,7 @@ The drivers themselves are registered by `runtime.driver`, which imports them.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ _makers: dict[str, Callable[..., DriverBase]] = {}
 
 
 def register_drivers(makers: Mapping[str, Callable[..., DriverBase]]) -> None:
-    """Set the functions that make the drivers "cpu" and "cuda", and "emulated" of a GPU's name."""
+    """Set the functions that make the drivers "cpu" and "cuda", and "hip" and "emulated" of a GPU's name."""
     _makers.update(makers)
 
 
@@ -44,19 +45,32 @@ class DeviceTarget(NamedTuple):
 def _default_backend() -> str:
     """The target named by TRITON_DEFAULT_BACKEND; "" if it is not set."""
     name = settings.runtime.default_backend or ""
-    if name not in ("", "nvidia", "cpu"):
-        raise OptionError(f"TRITON_DEFAULT_BACKEND is nvidia or cpu, not {name!r}")
-    return name.replace("nvidia", "cuda")
+    if name not in ("", "nvidia", "amd", "cpu"):
+        raise OptionError(f"TRITON_DEFAULT_BACKEND is nvidia, amd or cpu, not {name!r}")
+    return name.replace("nvidia", "cuda").replace("amd", "hip")
 
 
 def _wanted() -> tuple[str, str]:
-    """The target named by TRITIUM_TARGET ("" if unset), and the GPU to emulate ("90", "gfx942");
-    OptionError if malformed."""
+    """The target named by TRITIUM_TARGET ("" if unset), and the GPU that follows it ("gfx942" of "hip:gfx942"; by
+    default "90" to emulate, none else); OptionError if malformed."""
     text = settings.runtime.target or _default_backend()
-    found = re.fullmatch(r"cpu|cuda|emulated(?::(\d+|gfx[0-9a-f]+))?|", text)
+    found = re.fullmatch(r"(?:cpu|cuda|hip(?::(gfx[0-9a-f]+))?|emulated(?::(\d+|gfx[0-9a-f]+))?|)", text)
     if found is None:
-        raise OptionError(f"TRITIUM_TARGET is cpu or cuda, or emulated:90 or emulated:gfx942, not {text!r}")
-    return text.partition(":")[0], found[1] or "90"
+        raise OptionError(f"TRITIUM_TARGET is cpu, cuda or hip:gfx942, or emulated:90 or emulated:gfx942, not {text!r}")
+    name = text.partition(":")[0]
+    return name, found[1] or found[2] or ("90" if name == "emulated" else "")
+
+
+def _has_rocm() -> bool:
+    """Whether torch is imported and was built for ROCm: it calls AMD GPUs `cuda`."""
+    return bool(getattr(getattr(sys.modules.get("torch"), "version", None), "hip", None))
+
+
+def _has_gpu() -> bool:
+    """Whether there is a GPU for launches without arrays."""
+    if _has_rocm():
+        return bool(sys.modules["torch"].cuda.is_available())
+    return bool(_devices.is_available())
 
 
 class DriverConfig:
@@ -79,9 +93,10 @@ class DriverConfig:
 
     @property
     def cuda(self) -> Any:
-        """The driver of CUDA GPUs, whether there are any or not."""
+        """The driver of the GPUs, whether there are any or not: of AMD's where the setting or torch says so."""
         if self._cuda is None:
-            self._cuda = _makers["cuda"]()
+            wanted, arch = _wanted()
+            self._cuda = _makers["hip"](arch) if wanted == "hip" or _has_rocm() else _makers["cuda"]()
         return self._cuda
 
     @property
@@ -92,7 +107,7 @@ class DriverConfig:
             if wanted == "emulated":
                 self._default = _makers["emulated"](emulated)
             else:
-                wanted = wanted or ("cuda" if _devices.is_available() else "cpu")
+                wanted = wanted or ("cuda" if _has_gpu() else "cpu")
                 self._default = self.cpu if wanted == "cpu" else self.cuda
         return self._default
 
@@ -138,7 +153,7 @@ class DriverConfig:
     def reset_active(self) -> None:
         """Return to the default driver, which is determined again."""
         settings.generation.value += 1
-        self._active = self._default = self._emulated = None
+        self._active = self._default = self._emulated = self._cuda = None
 
 
 driver = DriverConfig()

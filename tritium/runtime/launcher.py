@@ -33,6 +33,7 @@ from .torch_abi import CPU
 __all__ = ["Launcher", "make_launcher"]
 
 _cuda_launcher = LazyModule(".cuda_launcher", __package__)
+_hip = LazyModule(".hip", __package__)
 _placement = LazyModule(".placement", __package__)
 
 
@@ -149,5 +150,7 @@ def make_launcher(kernel: CompiledKernel) -> Any:
             return make(kernel)
     if backend == "cuda":
         return _cuda_launcher.CudaLauncher(kernel)
+    if backend == "hip":
+        return _hip.make_launcher(kernel, driver.cuda)
     _ = kernel.kernel  # raises an error if no stage makes machine code
     return Launcher(kernel)

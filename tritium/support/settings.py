@@ -402,7 +402,7 @@ class RuntimeSettings(Group):
     default_backend = Text(
         None,
         "TRITON_DEFAULT_BACKEND",
-        doc="nvidia or cpu: `target` by the names of Triton's backends, where that is not set",
+        doc="nvidia, amd or cpu: `target` by the names of Triton's backends, where that is not set",
         kind=SEMANTIC,
     )
     override_arch = Text(

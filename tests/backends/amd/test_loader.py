@@ -37,6 +37,8 @@ class Recorder:
             if symbol.startswith("hipGetError"):
                 return ctypes.addressof(_TEXTS[symbol])
             self.calls.append((symbol, arguments))
+            if symbol == "hipGetDevice":
+                ctypes.c_int.from_address(arguments[0]).value = 0
             if symbol == "hipModuleGetFunction":
                 ctypes.c_uint64.from_address(arguments[0]).value = 0x1234
             if symbol == "hipModuleLaunchKernel":

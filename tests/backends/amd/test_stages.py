@@ -91,7 +91,9 @@ def test_launch_without_a_gpu_names_the_emulator() -> None:
     kernel = compile(ASTSource(add, TYPES, {"B": 256}), target=TARGETS[0])
     x = np.zeros(8, np.float32)
     for launch in (kernel._init_handles, lambda: kernel[(1,)](x, x, 8)):
-        with pytest.raises(BackendError, match=r"on the emulator only\nhint: TRITIUM_TARGET=emulated:gfx942"):
+        with pytest.raises(
+            BackendError, match=r"(?s)for hip:gfx942 cannot be launched here: .*hint: TRITIUM_TARGET=emulated:gfx942"
+        ):
             launch()
 
 

@@ -236,7 +236,7 @@ def test_a_target_that_there_is_not(monkeypatch: pytest.MonkeyPatch, target: str
     """Also where the arrays alone would say where to run."""
     monkeypatch.setenv("TRITIUM_TARGET", target)
     driver.reset_active()
-    message = "capability 70 is not" if target == "emulated:70" else f"TRITIUM_TARGET is cpu or .* not '{target}'"
+    message = "capability 70 is not" if target == "emulated:70" else f"TRITIUM_TARGET is cpu, .* not '{target}'"
     try:
         with pytest.raises(LaunchError, match=f"numbered cannot run on the active device: .*{message}"):
             numbered[(1,)](np.zeros(4, np.float32))

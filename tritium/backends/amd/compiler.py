@@ -18,6 +18,8 @@ __all__ = ["HIPBackend"]
 
 _llvm = LazyModule("..llvm", __package__)
 _inspection = LazyModule(".inspection", __package__)
+_libamdhip64 = LazyModule(".libamdhip64", __package__)
+_loader = LazyModule(".loader", __package__)
 
 
 SMALL_BYTES = (1 << 31) - 1
@@ -118,14 +120,17 @@ class HIPBackend(GPUBackend):
         raise BackendError("gluon_to_ttgir: kernels are written in the Triton language, which make_ttgir takes")
 
     def load(self, code: bytes, metadata: Mapping[str, object]) -> object:
-        """BackendError: launches with arrays run on the emulator; `loader` launches a code object with addresses."""
+        """The code object, for each GPU; BackendError where there is no HIP runtime."""
         if self.planned_stages:
             return super().load(code, metadata)
-        raise BackendError(
-            f"kernels for {self.target.key} are launched on the emulator only\n"
-            f"hint: TRITIUM_TARGET=emulated:{self.target.arch} runs them there; on a machine with ROCm, "
-            "tritium.backends.amd.loader.LoadedCodeObject launches kernel.asm['hsaco'] with addresses"
-        )
+        try:
+            hip = _libamdhip64.library()
+        except _libamdhip64.NoHIPError as error:
+            raise BackendError(
+                f"kernels for {self.target.key} cannot be launched here: {error}\n"
+                f"hint: TRITIUM_TARGET=emulated:{self.target.arch} runs them on the emulator"
+            ) from None
+        return _loader.LoadedModules(code, metadata, hip)
 
     def get_target_name(self, options: HIPOptions) -> str:
         """`hip:gfx942`: the target of a module, `ttg.target`."""

@@ -24,10 +24,15 @@ FUNCTIONS: Mapping[str, tuple[str, tuple[type, ...]]] = {
     "error_string": ("hipGetErrorString", (_I,)),
     "device_count": ("hipGetDeviceCount", (_P,)),
     "get_device": ("hipGetDevice", (_P,)),
+    "set_device": ("hipSetDevice", (_I,)),
     "load_module": ("hipModuleLoadData", (_P, _S)),
     "unload_module": ("hipModuleUnload", (_P,)),
     "get_function": ("hipModuleGetFunction", (_P, _P, _S)),
     "launch": ("hipModuleLaunchKernel", (_P, _U, _U, _U, _U, _U, _U, _U, _P, _P, _P)),
+    "launch_cooperative": (
+        "hipModuleLaunchCooperativeKernel",
+        (_P, _U, _U, _U, _U, _U, _U, _U, _P, _P),
+    ),
     "synchronize": ("hipDeviceSynchronize", ()),
 }
 _TEXTS = ("error_name", "error_string")
