@@ -3,7 +3,8 @@
     python -m tests.fuzz.gluon_programs --seed 1 --count 100
 
 Each program is computed by NumPy, on an emulated H100 (which checks accesses, barriers and races), on the CPU and by the
-interpreter; integers wrap around alike, so that all results are equal to the bit.
+interpreter; integers wrap around alike, so that all results are equal to the bit. With `--triton` the `ttgir` of each
+program is compared with Triton's, and the emulator executes Triton's PTX.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from tests.conformance.gluon_tutorials import comparable
+from tritium.compiler import GPUTarget, compile
+from tritium.compiler.gluon_source import GluonASTSource
 from tritium.emulator import EmulationError, launch
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
@@ -370,14 +374,15 @@ for path, ty, warps in json.load(sys.stdin):
     source = GluonASTSource(module.kernel, {"x": ty, "y": ty}, {}, {(0,): [["tt.divisibility", 16]], (1,): [["tt.divisibility", 16]]})
     try:
         made = compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": warps})
-        print(json.dumps([made.asm["ptx"], made.metadata.shared, ""]), flush=True)
+        print(json.dumps([made.asm["ptx"], made.metadata.shared, made.asm["ttgir"], ""]), flush=True)
     except Exception as error:
-        print(json.dumps(["", 0, str(error)[:400]]), flush=True)
+        print(json.dumps(["", 0, "", str(error)[:400]]), flush=True)
 """
 
 
 def check_triton(seeds: list[int], interpreter: str) -> list[str]:
-    """Execute the PTX that Triton compiles from the programs of the seeds on the emulator; what is wrong."""
+    """Compare the `ttgir` that Triton compiles from the programs of the seeds with ours, without names and places, and
+    execute its PTX on the emulator; what is wrong."""
     programs = [Program(seed) for seed in seeds]
     with tempfile.TemporaryDirectory() as folder:
         jobs = []
@@ -393,7 +398,19 @@ def check_triton(seeds: list[int], interpreter: str) -> list[str]:
     return [wrong for program, answer in zip(programs, answers) if (wrong := _judged(program, *answer))]
 
 
-def _judged(program: Program, ptx: str, shared: int, error: str) -> str:
+def _ttgir(program: Program) -> str:
+    """The `ttgir` of a program by this compiler."""
+    ty = f"*i{8 * np.dtype(program.dtype).itemsize}"
+    aligned: Any = {(i,): [["tt.divisibility", 16]] for i in (0, 1)}
+    with tempfile.TemporaryDirectory() as folder:
+        source = GluonASTSource(_kernel(program, folder), {"x": ty, "y": ty}, {}, aligned)
+        made = compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": program.warps}, until="ttgir")
+        return str(made.asm["ttgir"])
+
+
+def _judged(program: Program, ptx: str, shared: int, ttgir: str, error: str) -> str:
+    if not error and comparable(_ttgir(program)) != comparable(ttgir):
+        return f"seed {program.seed}: its ttgir is not Triton's"
     if error and "associative_scan" in program.source:
         return ""  # Triton 3.9 scans tensors in blocked layouts only
     if error:
@@ -414,7 +431,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--machines", nargs="+", default=list(MACHINES), choices=MACHINES)
-    parser.add_argument("--triton", metavar="PYTHON", help="execute the PTX of this interpreter's Triton 3.9 instead")
+    parser.add_argument("--triton", metavar="PYTHON", help="compare with this interpreter's Triton 3.9 instead")
     args = parser.parse_args()
     failed = 0
     if args.triton:

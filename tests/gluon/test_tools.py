@@ -1,13 +1,19 @@
 """Gluon kernels in the tools: compile, inspect, check, warmup, autotune, cached results, source lines."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import tritium
+import tritium.profiler.language as pl
 from tritium.compiler import GPUTarget
 from tritium.experimental import gluon
 from tritium.experimental.gluon import language as gl
+from tritium.frontend.errors import CompilationError
+from tritium.support import settings
 from tritium.tools.cli import app
 
 SOURCE = """
@@ -90,3 +96,44 @@ def test_autotune_takes_gluon_kernels():
     tuned[lambda meta: (tritium.cdiv(1000, meta["BLOCK"]),)](x, y, 1000)
     assert np.array_equal(y, x + 1)
     assert tuned.best_config.kwargs["BLOCK"] in (512, 1024)
+
+
+@gluon.jit
+def scoped(x, y, n, BLOCK: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([4], [32], [4], [0])
+    at = gl.program_id(0) * BLOCK + gl.arange(0, BLOCK, layout)
+    event = pl.allocate_event("copy")
+    with pl.scope("load"):
+        value = gl.load(x + at, at < n, 0.0)
+    pl.enter_scope("store")
+    pl.start_event(event)
+    for _ in range(2):
+        gl.store(y + at, 2 * value, at < n)
+    pl.end_event(event)
+    pl.exit_scope("store")
+
+
+@gluon.jit
+def badly_scoped(x):
+    pl.enter_scope(x)
+
+
+@pytest.mark.usefixtures("hopper")
+def test_scopes_of_the_profiler_change_nothing(tmp_path):
+    x, y = np.random.randn(700).astype(np.float32), np.zeros(700, np.float32)
+    scoped[(2,)](x, y, 700, 512)
+    assert np.array_equal(y, 2 * x)
+    with pytest.raises(CompilationError, match=r"test_tools.py:\d+:5: .*enter_scope takes the name of a scope"):
+        badly_scoped[(1,)](x)
+
+
+@pytest.mark.usefixtures("hopper")
+def test_traces_and_lines_of_gluon_kernels(tmp_path, monkeypatch):
+    path = tmp_path / "trace.jsonl"
+    monkeypatch.setattr(settings.compilation, "trace", str(path))
+    monkeypatch.setattr(settings.cache, "dir", str(tmp_path / "cache"))
+    kernel = scaled.warmup(np.zeros(4, np.float32), np.zeros(4, np.float32), 4, 256, grid=(1,))
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    text = path.read_text()
+    assert records and all(name in text for name in ("resolve-auto-encodings", "ttgir", "llir"))
+    assert re.search(r"\.loc\s+\d+ \d+ \d+", kernel.asm["ptx"]) and "test_tools.py" in kernel.asm["ptx"]

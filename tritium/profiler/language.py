@@ -1,11 +1,15 @@
-"""Scopes and events inside of kernels, by Triton's names: each is refused where a kernel uses it."""
+"""Scopes and events inside of kernels, by Triton's names.
+
+They record nothing: a kernel is instrumented by `start(backend="instrumentation")`, which is refused. As in Triton, a
+kernel that has scopes is compiled without them where it is not instrumented, so that annotated kernels run as they are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from types import TracebackType
 
-from ..frontend.errors import UnsupportedUse
+from ..frontend.constexpr import unwrap
+from ..frontend.errors import LanguageError
 from ..frontend.language.builtin import builtin
 from ..support import OptionError
 
@@ -24,35 +28,82 @@ __all__ = [
 ]
 
 
-def _refused(name: str) -> Callable[..., Any]:
-    """The function `name` of the language, which no kernel can be compiled with."""
-
-    def refuse(*args: Any, _semantic: Any = None, **options: Any) -> Any:
-        raise UnsupportedUse(
-            f"triton.profiler.language.{name} is not supported: kernels are not instrumented, but timed as a whole",
-            "remove it from the kernel; `triton.profiler.scope` around a launch names it in a profile",
-        )
-
-    refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = "Not supported: a kernel that uses it is refused."
-    return builtin(refuse)
-
-
 class Event:
-    """What `allocate_event` would return, for annotations; there are none."""
+    """A pair of moments that `start_event` and `end_event` mark; nothing is recorded for it."""
 
-    def __init__(self, handle: Any) -> None:
+    def __init__(self, handle: object) -> None:
         self.handle = handle
 
 
-allocate_event = _refused("allocate_event")
-end_event = _refused("end_event")
-enter_scope = _refused("enter_scope")
-exit_scope = _refused("exit_scope")
-record = _refused("record")
-record_event = _refused("record_event")
-scope = _refused("scope")
-start_event = _refused("start_event")
+class _Scope:
+    """The context manager of `scope`."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        return None
+
+
+def _named(name: object, function: str) -> None:
+    """Raise unless a scope is named by text."""
+    if not isinstance(unwrap(name), str):
+        raise LanguageError(f"TypeError: {function} takes the name of a scope, got {unwrap(name)!r}")
+
+
+@builtin
+def scope(name: object, _semantic: object = None) -> _Scope:
+    """`with pl.scope("load"):` names what its body does."""
+    _named(name, "scope")
+    return _Scope()
+
+
+@builtin
+def enter_scope(name: object, _semantic: object = None) -> None:
+    """The scope of a name begins."""
+    _named(name, "enter_scope")
+
+
+@builtin
+def exit_scope(name: object, _semantic: object = None) -> None:
+    """The scope of a name ends."""
+    _named(name, "exit_scope")
+
+
+@builtin
+def allocate_event(name: object, _semantic: object = None) -> Event:
+    """An event of a name."""
+    _named(name, "allocate_event")
+    return Event(None)
+
+
+def _marked(event: object, function: str) -> None:
+    if not isinstance(unwrap(event), Event):
+        raise LanguageError(f"TypeError: {function} takes an event returned by allocate_event, got {unwrap(event)!r}")
+
+
+@builtin
+def start_event(event: object, _semantic: object = None) -> None:
+    """The event begins."""
+    _marked(event, "start_event")
+
+
+@builtin
+def end_event(event: object, _semantic: object = None) -> None:
+    """The event ends."""
+    _marked(event, "end_event")
+
+
+def record(is_start: object, scope_name: object, semantic: object) -> None:
+    """The beginning or end of a scope, from a function of the language."""
+    _named(scope_name, "record")
+
+
+def record_event(event: object, is_start: object, _semantic: object = None) -> None:
+    """The beginning or end of an event, from a function of the language."""
+    _marked(event, "record_event")
 
 
 def enable_semantic(semantic_name: str) -> None:
