@@ -29,6 +29,7 @@ __all__ = [
     "EXPANDED",
     "FORMER_UNLIKELY",
     "HOST_MAP",
+    "LAUNCH_PREDICATE",
     "UNLIKELY",
     "STAY",
     "block_bytes",
@@ -52,6 +53,9 @@ EXPANDED = "tritium.expanded_parameters"
 
 #: Attribute of a parameter: the launcher encodes this descriptor from the other arguments (`host-tensor-maps`).
 HOST_MAP = "tritium.host_map"
+
+#: Attribute of a kernel that only some launches can run: the conditions (`launch_conditions`).
+LAUNCH_PREDICATE = "tritium.launch_predicate"
 
 #: Attribute of a branch: the else region, which does what TMA does not support, is unlikely to be taken.
 UNLIKELY = "tritium.unlikely"
