@@ -231,6 +231,7 @@ EFFECTS: dict[str, dict[str, Any]] = {
         "fpsan_homomorphic_casts": Refused(True, "fpsan_homomorphic_casts=True is not supported for cuda:90"),
         "min_shared_mem": Says(4096, "shared", 4096),
         "host_maps": Changes(True, descriptor_kernel),
+        "raise_loads": Says(True, "host_maps", True),
         "without": Refused("nothing", "there is no 'nothing'"),
     },
     "hip": {

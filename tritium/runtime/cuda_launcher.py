@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from operator import attrgetter, methodcaller
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..backends.nvidia import device as devices
 from ..backends.nvidia.cubin import parameter_base
@@ -30,15 +30,13 @@ from .errors import ArgumentError
 from .fastpath.direct import DirectCalls
 from .fastpath.launch_backend import ArgumentGuard, LaunchBackend
 from .grid import normalize_grid
+from .kernel_versions import Versioned
 from .native import native_launch
 from .packing import PARAMETERS, SCRATCH_BYTES, Packer, Parameters, bytes_address
 from .placement import place, place_of
 from .scratch import scratch_block
 from .tensor_maps import Encode, NotEncodable, encoders_of
 from .torch_abi import CUDA, stream_function_address
-
-if TYPE_CHECKING:
-    from ..compiler.kernel import KernelLauncher
 
 __all__ = ["CudaLauncher"]
 
@@ -47,7 +45,7 @@ _host_maps = LazyModule(".host_maps", __package__)
 _NO_TIMING = 2  # `CU_EVENT_DISABLE_TIMING`
 
 
-class CudaLauncher:
+class CudaLauncher(Versioned):
     """`launcher(grid, args)` runs a kernel; `args` is any of its call forms (`call_forms`)."""
 
     def __init__(self, kernel: CompiledKernel) -> None:
@@ -67,7 +65,6 @@ class CudaLauncher:
         self.packer = Packer(self.names, types, layout, encoders, maps)
         self.forms = CallForms.of(kernel)
         self.calls = DirectCalls(self, self.packer)
-        self._own_maps: KernelLauncher | None = None
         self.scratch = [
             (values.get(f"{kind}_scratch_size") or 0, values.get(f"{kind}_scratch_align") or 1)
             for kind in ("global", "profile")
@@ -79,11 +76,11 @@ class CudaLauncher:
         index = self.device_of(args)
         function = self.on(index)
         try:
-            params, arrays = self.packer(args, index)
+            params, arrays = self.packer(args, index, sizes)
         except ArgumentError as error:
             raise ArgumentError(f"{self.kernel.name}: {error}") from None
         except NotEncodable:
-            self._with_own_maps()(sizes, args, stream)
+            self.other_version.launcher(sizes, args, stream)
             return
         handle = devices.current_stream(index) if stream is None else int(stream)
         _wait_for_makers(function, arrays, handle)
@@ -94,12 +91,6 @@ class CudaLauncher:
         if settings.nvidia.launch_blocking:
             function.wait(handle, sizes)
         del arrays, memory
-
-    def _with_own_maps(self) -> KernelLauncher:
-        """A launcher of the same kernel that makes all its descriptors itself."""
-        if self._own_maps is None:
-            self._own_maps = self.kernel.compiled_with(host_maps=False).launcher
-        return self._own_maps
 
     def on(self, index: int) -> LoadedFunction:
         """The kernel loaded on a GPU; its resource usage is stored in the CompiledKernel."""

@@ -20,6 +20,7 @@ from .driver_config import driver as drivers
 from .errors import ArgumentError, DeviceAssertError, LaunchError, OutOfResources
 from .fastpath.direct import DirectCalls
 from .grid import normalize_grid
+from .kernel_versions import Versioned
 from .packing import Packer, Parameters
 from .tensor_descriptor import TensorDescriptor
 from .tensor_maps import NotEncodable, encoders_of
@@ -164,7 +165,7 @@ class _Interpreted:
     address = 0
 
 
-class EmulatedLauncher:
+class EmulatedLauncher(Versioned):
     """`launcher(grid, args)` runs a kernel; `args` is any of its call forms (`call_forms`)."""
 
     def __init__(self, driver: EmulatedDriver, kernel: CompiledKernel) -> None:
@@ -196,12 +197,12 @@ class EmulatedLauncher:
             return
         self._check((x, y, z))
         try:
-            params, arrays = self.packer(args)
+            params, arrays = self.packer(args, grid=(x, y, z))
             memory = self._memory(args)
         except ArgumentError as error:
             raise ArgumentError(f"{kernel.name}: {error}") from None
         except NotEncodable:
-            self._made_by.launcher(kernel.compiled_with(host_maps=False))((x, y, z), args)
+            self._made_by.launcher(self.other_version)((x, y, z), args)
             return
         ctas = kernel.values.get("num_ctas") or 1
         params, scratch = self._with_scratch(params, x * y * z * ctas, memory)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from operator import index
 from typing import Any
 
 from ..support.suggestions import did_you_mean
 from .errors import GridArgumentError, LaunchError
+from .specialize import ParameterRule
 
-__all__ = ["LIMIT", "GridArguments", "normalize_grid"]
+__all__ = ["LIMIT", "GridArguments", "extents", "normalize_grid"]
 
 LIMIT = (1 << 31) - 1
 """The largest extent of a dimension: program ids are 32-bit integers."""
@@ -29,6 +30,15 @@ class GridArguments(dict[str, Any]):
         text = f"{self.kernel}: the grid's function asks for {name!r}, which is no argument of this launch"
         hint = did_you_mean(str(name), self) or f"there are {', '.join(self)}"
         raise GridArgumentError(f"{text}\nhint: {hint}")
+
+
+def extents(
+    grid: object, kernel: str, rules: Sequence[ParameterRule], args: Sequence[object], options: Mapping[str, object]
+) -> object:
+    """A grid, called with the arguments and options of a launch by name if it is a function."""
+    if not callable(grid):
+        return grid
+    return grid(GridArguments(kernel, {**{rule.name: value for rule, value in zip(rules, args)}, **options}))
 
 
 def normalize_grid(

@@ -1,7 +1,8 @@
 """Tensor maps of descriptors that a kernel makes from its arguments: the launcher computes and encodes them.
 
 `transforms/host_tensor_maps` makes parameters of such descriptors, after all others; the metadata `argument_maps` has
-what each is made from, as expressions of the arguments.
+what each is made from, as expressions of the arguments. Where loads by pointers became loads by such descriptors
+(`transforms/raise_loads_to_tma`), the metadata `launch_predicate` has the conditions on a launch.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .errors import ArgumentError
+from .launch_predicate import LaunchPredicate
 from .tensor_maps import Encode, MapEncoder, Metadata, NotEncodable
 
 __all__ = ["HostMaps", "function_of", "host_maps_of"]
@@ -46,13 +48,15 @@ class _Row(NamedTuple):
 
 
 class HostMaps:
-    """`maps(arguments)`: the map of each descriptor, in the order of the kernel's parameters.
+    """`maps(arguments, grid)`: the map of each descriptor, in the order of the kernel's parameters.
 
-    `rows` is the metadata `argument_maps`, `encode` makes the 128 bytes of a map. The arguments are the kernel's
-    parameters, addresses as integers; `arguments` has the indices of those that are used.
+    `rows` is the metadata `argument_maps`, `encode` makes the 128 bytes of a map, `predicate` is whether the kernel may
+    run for a launch (`conditional`: there is one). The arguments are the kernel's parameters, addresses as integers;
+    `arguments` has the indices of those that are used.
     """
 
-    def __init__(self, rows: Sequence[Metadata], encode: Encode) -> None:
+    def __init__(self, rows: Sequence[Metadata], encode: Encode, predicate: LaunchPredicate | None = None) -> None:
+        self._predicate = predicate
         self._rows: list[_Row] = []
         found: set[int] = set()
         for row in rows:
@@ -61,13 +65,20 @@ class HostMaps:
             found.update(i for x in numbers for i in _arguments(x))
             padding = "nan" if made["nan"] else "zero"
             self._rows.append(_Row(function_of(numbers), padding, MapEncoder(row["type"], row["meta"], encode), {}))
-        self.arguments = sorted(found)
+        self.arguments = sorted(found.union(predicate.arguments if predicate is not None else ()))
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __call__(self, arguments: Arguments) -> list[bytes]:
-        """Raises NotEncodable."""
+    @property
+    def conditional(self) -> bool:
+        """Whether only some launches may run the kernel."""
+        return self._predicate is not None
+
+    def __call__(self, arguments: Arguments, grid: Sequence[int] | None = None) -> list[bytes]:
+        """Raises NotEncodable, also for a launch with `grid` that may not run the kernel."""
+        if self._predicate is not None and grid is not None and not self._predicate(arguments, grid):
+            raise NotEncodable
         out: list[bytes] = []
         for row in self._rows:
             try:
@@ -92,8 +103,8 @@ def _encoded(row: _Row, numbers: tuple[int, ...]) -> bytes:
 
 def host_maps_of(values: Metadata, encode: Encode) -> HostMaps | None:
     """Those of a kernel with the metadata `values`; None without any."""
-    rows = values.get("argument_maps")
-    return HostMaps(rows, encode) if rows else None
+    rows, text = values.get("argument_maps"), values.get("launch_predicate")
+    return HostMaps(rows, encode, LaunchPredicate(text) if text else None) if rows else None
 
 
 def _arguments(x: object) -> Iterator[int]:

@@ -27,7 +27,7 @@ from .driver_config import DeviceTarget, driver
 from .errors import ArgumentError, LaunchError, UnknownOptionError
 from .fastpath.preparation import preparation
 from .fastpath.table import LAUNCH_ONLY, Call, LaunchTable
-from .grid import GridArguments
+from .grid import extents
 from .hooks import CompileEvent, HookMetadata, pairs_of_data
 from .kernel_interface import KernelInterface
 from .kernel_pickling import PickledByName
@@ -51,6 +51,7 @@ __all__ = [
 
 _difflib = LazyModule("difflib")
 _interpreted = LazyModule(".interpreted", __package__)
+_kernel_versions = LazyModule(".kernel_versions", __package__)
 
 T = TypeVar("T")
 
@@ -260,11 +261,18 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
             return found.kernel
         for hook in self.pre_run_hooks:
             hook(*args, **options)
+        first = found
+        if found.kernel.values.get("launch_predicate"):
+            grid = extents(grid, self.fn.__name__, self._rules, args, options)
+            plain = partial(self._find, device_target, args, pairs, {**options, "raise_loads": False}, False)
+            found = _kernel_versions.version_for(found, grid, args, device_target.device, plain)
+            if found is None:
+                return None
         enter, leave = settings.runtime.launch_enter_hook, settings.runtime.launch_exit_hook
         self._run(device_target, found.kernel, grid, args, options, self._stream(given))
         stages = settings.runtime.add_stages_inspection_hook  # its key is computed at every launch
         if not (enter or leave or self.pre_run_hooks or stages):
-            self._remember(device_target.device, found, args, [key for _, key in pairs], given, call)
+            self._remember(device_target.device, found, args, [key for _, key in pairs], given, call, first)
         return found.kernel
 
     def _specialize(self, args: tuple[Any, ...]) -> list[tuple[Any, Any]]:
@@ -367,9 +375,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         stream: int | None,
     ) -> None:
         enter, leave = settings.runtime.launch_enter_hook, settings.runtime.launch_exit_hook
-        if callable(grid):
-            named = {**{rule.name: value for rule, value in zip(self._rules, args)}, **options}
-            grid = grid(GridArguments(self.__name__, named))  # type: ignore[attr-defined]
+        grid = extents(grid, self.fn.__name__, self._rules, args, options)
         if not (enter or leave):
             kernel.launcher(grid, args, stream)
             return
@@ -388,8 +394,10 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         keys: list[Any],
         given: dict[str, Any],
         call: Call,
+        first: Specialization,
     ) -> None:
-        """Add a plan for launches like this one to the front of the table."""
+        """Add a plan for launches like this one to the front of the table; the plan of another version than the `first`
+        is only for launches that the first cannot run."""
         torch = sys.modules.get("torch")
         if torch is not None and hasattr(torch, "compiler") and torch.compiler.is_compiling():
             return  # PyTorch's compiler is tracing this launch, and cannot trace the planner
@@ -412,6 +420,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
                 call,
                 self._globals or (),
                 result=found.kernel,
+                unless=None if first is found else first.kernel.launcher.packer.maps,
             )
         if (plan := found.plans[kind]) is not None:
             self._table.put(plan)

@@ -236,13 +236,15 @@ class Packer:
         self._pack = block.pack
         self.runtime = [i for i, ty in enumerate(self.types) if ty != "constexpr"]
 
-    def __call__(self, args: Sequence[Any], device: int = HOST) -> tuple[bytes, list[ArrayInfo]]:
-        """The block for a launch on `device`, and its owners; NotEncodable where `maps` raises it."""
+    def __call__(
+        self, args: Sequence[Any], device: int = HOST, grid: Sequence[int] | None = None
+    ) -> tuple[bytes, list[ArrayInfo]]:
+        """The block for a launch on `device`, and its owners; NotEncodable as of `maps`."""
         found = _Found(self.layout, device, [], [], iter(self.encoders))
         for i in self.runtime:
             _flatten(self.types[i], args[i], self.names[i], found)
         if self.maps is not None:
-            found.values.extend(self.maps(found.values))
+            found.values.extend(self.maps(found.values, grid))
         try:
             return self._pack(*found.values), found.arrays
         except struct.error as error:

@@ -46,7 +46,8 @@ _TYPE = pattern(r"tensordesc(?:_im2col)?<(\w+)\[([\d, ]*)\](.*)>")
 
 
 class NotEncodable(Exception):
-    """A descriptor made from arguments that no tensor map describes: a kernel that uses it has to make it itself."""
+    """A launch that another version of the kernel has to run (`kernel_versions`): no tensor map describes a descriptor
+    made from arguments, or the launch predicate does not hold."""
 
 
 class Described(Protocol):

@@ -100,6 +100,7 @@ DEFAULTS = {
     "min_shared_mem": None,
     "without": "",
     "host_maps": False,
+    "raise_loads": False,
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...dialects.ttg_switches import SWITCHES, current_names
 from ...hardware.nvidia import NvidiaGPU
-from ...hardware.nvidia_features import CLUSTERS, DEPENDENT_LAUNCH, LAUNCH_CONTROL
+from ...hardware.nvidia_features import CLUSTERS, DEPENDENT_LAUNCH, LAUNCH_CONTROL, TMA
 from ...support import OptionError, settings
 from ...support.dataclasses import dataclass
 from ...support.folders import file_digest
@@ -71,6 +71,9 @@ class CUDAOptions:
     host_maps: bool = semantic(
         False, "the launcher encodes descriptors that kernels make from arguments; launches set it"
     )
+    raise_loads: bool = semantic(
+        False, "operands of dots are loaded by TMA instead of pointers in launches that allow it; a remark where not"
+    )
     without: str = semantic("", "optimizations not to apply, with commas (`dialects.ttg_switches.SWITCHES`)")
 
     def __post_init__(self) -> None:
@@ -79,6 +82,8 @@ class CUDAOptions:
         check_names(self, backend_name="cuda", warp_size=32)
         if self.min_shared_mem is not None and self.min_shared_mem < 0:
             raise OptionError(f"min_shared_mem must be 0 or more, got {self.min_shared_mem}")
+        if self.raise_loads:
+            object.__setattr__(self, "host_maps", True)  # the launcher encodes what loads become
         names = current_names(self.without)
         unknown = [name for name in names if name not in SWITCHES]
         if unknown:
@@ -173,5 +178,7 @@ def _check_hardware(options: CUDAOptions, target: CUDATarget) -> None:
         raise OptionError(
             f"num_ctas > 1 requires NVIDIA SM90+ (Hopper). Current target is sm_{target.capability}: set num_ctas=1"
         )
+    if options.raise_loads and not target.gpu.has(TMA):
+        raise OptionError(f"raise_loads=True requires TMA (SM90+); current target is sm_{target.capability}")
     if options.clc and not target.gpu.has(LAUNCH_CONTROL):
         raise OptionError(f"clc=True requires NVIDIA SM100+ (Blackwell); current target is sm_{target.capability}")

@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from ...analysis.register_pressure import high_pressure_loop, warps_for_accumulators
-from ...analysis.tma import HOST_MAP, STAY, tensordesc_row
+from ...analysis.tma import HOST_MAP, LAUNCH_PREDICATE, STAY, tensordesc_row
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
@@ -56,6 +56,10 @@ _HOST_MAPS = (
         when=has_any("tt.make_tensor_descriptor"),
     ),
 )
+_RAISE_LOADS = (
+    _general("raise-loads-to-tma", "loads of affine addresses by TMA", when=has_any("tt.dot")),
+    _general("canonicalize", "Drop the pointers of raised loads", when=has_any("tt.make_tensor_descriptor")),
+)
 _driver_jit = LazyModule(".driver_jit", __package__)
 _occupancy = LazyModule("...hardware.occupancy", __package__)
 _shared_memory_report = LazyModule("..shared_memory_report", __package__)
@@ -83,6 +87,7 @@ def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]
             {"native": capability if options.native_descriptors else 0},
             when=has_any("tt.make_tensor_descriptor", argument="!tt.tensordesc<"),
         ),
+        *(_RAISE_LOADS if options.raise_loads else ()),
         *(_HOST_MAPS if options.host_maps and options.native_descriptors else ()),
         _general(
             "decompose-scaled-dot",
@@ -179,6 +184,7 @@ class Build:
             metadata["name"] = lowered.name
             metadata.update(_resources(module, options))
             metadata["tensordesc_meta"], metadata["argument_maps"] = _descriptors(module)
+            metadata["launch_predicate"] = _launch_predicate(module)
             metadata["shared"] = max(lowered.shared_bytes, options.min_shared_mem or 0)
             self._check_shared(module, metadata)
             comment = launch_comment(metadata)
@@ -402,6 +408,12 @@ def _descriptors(module: Operation) -> tuple[list[_Row | None], list[_Row]]:
             else:
                 rows += found
     return rows, maps
+
+
+def _launch_predicate(module: Operation) -> str | None:
+    """The conditions on launches that may run the kernel (`analysis/launch_conditions`); None without any."""
+    found = [func.attributes.get(LAUNCH_PREDICATE) for func in functions_of(module)]
+    return next((text.value for text in found if isinstance(text, StringAttr)), None)
 
 
 def _host_map(func: tt.Func, index: int) -> str | None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...compiler import CompiledKernel
 from ...support import settings
 from ...support.lazy import LazyModule
 from ..driver_config import driver
 from ..errors import ArgumentError
+from ..grid import normalize_grid
 from ..hooks import HookMetadata
 from ..packing import Packer
 from ..specialize import ParameterRule
@@ -56,11 +58,21 @@ class DirectCalls:
             self._remember(args, stream)
             return
         args = self._launcher.forms.expand(args)  # hooks are told of each parameter by name
+        if kernel.values.get("launch_predicate"):
+            kernel = self._version(grid, args)
         current = _current_stream if handle is None else lambda: handle
         metadata = HookMetadata(kernel, grid, args, current, lambda: self._place(args))
         enter(metadata)
         self._launcher(grid, args, handle)
         leave(metadata)
+
+    def _version(self, grid: object, args: Sequence[object]) -> CompiledKernel:
+        """The kernel that a launch runs, which hooks are told of."""
+        launcher = self._launcher
+        sizes = normalize_grid(grid, lambda: dict(zip(self._packer.names, args)), launcher.kernel.name)
+        runs = launcher.runs(sizes, args, launcher.device_of(args))
+        kernel: CompiledKernel = launcher.kernel if runs else launcher.other_version
+        return kernel
 
     def _place(self, args: Sequence[Any]) -> tuple[Any, Any]:
         """The driver and the device of a launch with these arguments."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from operator import attrgetter, methodcaller
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...compiler import CompiledKernel
 from ...frontend.captured_globals import CapturedGlobal
@@ -22,12 +22,15 @@ from ..packing import Packer, padded
 from ..specialize import ALIGNED, ParameterRule, integer_range
 from ..stream import stream_handle
 from ..tensor_descriptor import TensorDescriptor, element_bytes
-from ..tensor_maps import Im2ColEncoder, MapEncoder
+from ..tensor_maps import Im2ColEncoder, MapEncoder, NotEncodable
 from ..torch_abi import functions_for, look_at, state_of
 from .fields import FIELDS, FRAME_HEAD
 from .launch_backend import ArgumentGuard, LaunchBackend
 from .native import Native, Plan, native_fastpath
 from .table import LAUNCH_ONLY, Call
+
+if TYPE_CHECKING:
+    from ..host_maps import HostMaps
 
 __all__ = ["make_plan", "launch_plan"]
 
@@ -49,13 +52,15 @@ def launch_plan(
     *,
     positions: Sequence[int] | None = None,
     result: Any = None,
+    unless: HostMaps | None = None,
 ) -> Plan | None:
     """The plan for launches like this one: `args` has a value for each parameter, `keys` its specialization.
 
     `positions` are the indices of the parameters of the positional arguments, unless they are in order; `result` is the
-    return value of a launch. The plan no longer applies once one of `global_values` changes. None where no plan is
-    possible: for tuples, arrays without a native reader, a kernel whose launcher has no backend
-    (`launcher.launch_backend(device)`), and without native code.
+    return value of a launch. The plan no longer applies once one of `global_values` changes, nor to launches for which
+    `unless`, the maps of another version of the kernel, can be made. None where no plan is possible: for tuples, arrays
+    without a native reader, a kernel whose launcher has no backend (`launcher.launch_backend(device)`), and without
+    native code.
     """
     native = native_fastpath()
     launcher: Any = kernel.launcher
@@ -63,8 +68,9 @@ def launch_plan(
     if native is None or backend is None:
         return None
     return make_plan(
-        native, backend, kernel, rules, args, keys, options, call, global_values, positions=positions, result=result
-    )
+        native, backend, kernel, rules, args, keys, options, call, global_values, positions=positions, result=result,
+        unless=unless,
+    )  # fmt: skip
 
 
 def make_plan(
@@ -81,6 +87,7 @@ def make_plan(
     positions: Sequence[int] | None = None,
     result: Any = None,
     template: bytes | None = None,
+    unless: HostMaps | None = None,
 ) -> Plan | None:
     """`launch_plan` for a given backend; `template` are the parameter bytes, where `args` cannot be packed."""
     numbers = _parameters_of(call, rules, positions)
@@ -95,7 +102,7 @@ def make_plan(
         names.append(None if name in LAUNCH_ONLY and not isinstance(number, int) else name)
     guards += backend.guards
     guards += [guard for captured in global_values for guard in _global_guards(captured)]
-    guards += _map_guards(backend.packer) if template is None else ()
+    guards += _map_guards(backend.packer, unless) if template is None else ()
     return Plan(
         native,
         *call,
@@ -114,27 +121,60 @@ def make_plan(
     )
 
 
-class _Maps(dict[bytes, bytes]):
-    """The parameter bytes of `packer.maps`, memoized by those of the arguments that they are made from."""
+class _Maps(dict[bytes, "bytes | None"]):
+    """The parameter bytes that `maps` makes, memoized by the bytes of a frame: its grid, and the arguments up to the
+    last one that they are made from. None for a launch that the kernel cannot run (`tensor_maps.NotEncodable`).
 
-    def __init__(self, packer: Packer) -> None:
+    `read` and `write` are the offsets and lengths of both in a frame.
+    """
+
+    def __init__(self, packer: Packer, maps: HostMaps) -> None:
         places, at = packer.layout.places(packer.codes), packer.first_map
-        used = packer.maps.arguments if packer.maps is not None else []
+        self._maps, used = maps, maps.arguments
         self._first, end = min(used, default=0), max(used, default=-1) + 1
-        self._make = packer.maps
-        self.read, self.write = _span(places[self._first : end]), _span(places[at:])
-        self._unpack = struct.Struct(f"<{padded(packer.codes[self._first : end], places[self._first : end])}").unpack
+        start, length = _span(places[self._first : end])
+        self.read = start + FRAME_HEAD, length
+        self._arguments = struct.Struct(f"<{padded(packer.codes[self._first : end], places[self._first : end])}").unpack
+        self._grid = 0
+        if maps.conditional:
+            self.read, self._grid = (0, start + FRAME_HEAD + length), start + FRAME_HEAD
+        self.write = _span(places[at:])
         self._pack = struct.Struct(f"<{padded(packer.codes[at:], places[at:])}").pack
 
-    def __missing__(self, key: bytes) -> bytes:
-        """NotEncodable as of `maps`: the launch is none of this plan's."""
-        assert self._make is not None
-        values = dict(enumerate(self._unpack(key), self._first))
-        found = self._pack(*self._make(values))
+    def __missing__(self, key: bytes) -> bytes | None:
+        values = dict(enumerate(self._arguments(key[self._grid :]), self._first))
+        grid = _GRID.unpack_from(key) if self._grid else None
+        try:
+            found: bytes | None = self.bytes_of(values, grid)
+        except NotEncodable:
+            found = None
         if len(self) >= _KEPT:
             self.clear()
         self[key] = found
         return found
+
+    def bytes_of(self, values: Mapping[int, int], grid: Sequence[int] | None) -> bytes | None:
+        """The bytes; raises NotEncodable."""
+        return self._pack(*self._maps(values, grid))
+
+
+class _OtherVersion(_Maps):
+    """No bytes for launches that another version of the kernel, with these maps, cannot run; None for others."""
+
+    def __init__(self, packer: Packer, maps: HostMaps) -> None:
+        super().__init__(packer, maps)
+        self.write = 0, 0
+
+    def bytes_of(self, values: Mapping[int, int], grid: Sequence[int] | None) -> bytes | None:
+        """None where the other version can run, else b""."""
+        try:
+            self._maps(values, grid)
+        except NotEncodable:
+            return b""
+        return None
+
+
+_GRID = struct.Struct("<3q")
 
 
 def _span(places: Sequence[tuple[int, int]]) -> tuple[int, int]:
@@ -144,19 +184,12 @@ def _span(places: Sequence[tuple[int, int]]) -> tuple[int, int]:
     return places[0][0], sum(places[-1]) - places[0][0]
 
 
-def _map_guards(packer: Packer) -> Iterator[ArgumentGuard]:
-    """A guard that makes the tensor maps of descriptors from the arguments, after all others."""
-    if packer.maps is not None:
-        maps = _Maps(packer)
+def _map_guards(packer: Packer, unless: HostMaps | None) -> Iterator[ArgumentGuard]:
+    """Guards after all others: one that the maps of `unless` cannot be made, and one that makes those of the kernel."""
+    made = [] if unless is None else [_OtherVersion(packer, unless)]
+    for maps in [*made, *([] if packer.maps is None else [_Maps(packer, packer.maps)])]:
         (start, length), (at, size) = maps.read, maps.write
-        yield {
-            "check": "derived",
-            "call": maps.__getitem__,
-            "low": start + FRAME_HEAD,
-            "high": length,
-            "at": at,
-            "size": size,
-        }
+        yield {"check": "derived", "call": maps.__getitem__, "low": start, "high": length, "at": at, "size": size}
 
 
 def _normalize(name: str, grid: Any) -> tuple[int, int, int]:
