@@ -51,7 +51,7 @@ def launch_plan(
     global_values: Sequence[CapturedGlobal] = (),
     *,
     positions: Sequence[int] | None = None,
-    result: Any = None,
+    result: object = None,
     unless: HostMaps | None = None,
 ) -> Plan | None:
     """The plan for launches like this one: `args` has a value for each parameter, `keys` its specialization.
@@ -85,7 +85,7 @@ def make_plan(
     global_values: Sequence[CapturedGlobal] = (),
     *,
     positions: Sequence[int] | None = None,
-    result: Any = None,
+    result: object = None,
     template: bytes | None = None,
     unless: HostMaps | None = None,
 ) -> Plan | None:
