@@ -55,6 +55,22 @@ def test_element_types() -> None:
     assert {name: utilities.get_primitive_bitwidth(name) for name in widths} == widths
 
 
+# ---- modules that Triton's modules import ---------------------------------------------------------------------------
+
+
+def test_modules_are_reached_through_the_modules_that_import_them() -> None:
+    for name, attribute, module in (
+        ("testing", "runtime", tritium.runtime),
+        ("testing", "tl", tl),
+        ("runtime.jit", "knobs", tritium.knobs),
+        ("language.math", "core", tl.core),
+        ("language.extra.cuda.libdevice", "core", tl.core),
+        ("compiler.code_generator", "language", tl),
+        ("compiler.compiler", "ir", tritium._C.libtriton.ir),
+    ):
+        assert getattr(importlib.import_module(f"tritium.{name}"), attribute) is module, (name, attribute)
+
+
 # ---- triton.runtime.jit, .driver, .interpreter ----------------------------------------------------------------------
 
 

@@ -294,6 +294,39 @@ ADDED: dict[str, dict[str, str]] = {
     "triton.tools.tensor_descriptor": {n: _UTILITIES[n] for n in ("canonicalize_dtype", "validate_block_shape")},
 }
 
+_MODULES = {
+    "core": "tritium.language.core:",
+    "ir": _BINDINGS["ir"],
+    "knobs": "tritium.knobs:",
+    "language": "tritium.language:",
+    "runtime": "tritium.runtime:",
+    "tl": "tritium.language:",
+}
+#: Triton's module -> modules that it imports under these names, which programs reach through it
+_IMPORTED = {
+    "triton.backends.nvidia.compiler": "knobs",
+    "triton.backends.nvidia.driver": "knobs",
+    "triton.compiler.code_generator": "ir knobs language",
+    "triton.compiler.compiler": "ir knobs",
+    "triton.language.core": "ir knobs",
+    "triton.language.extra.cuda.gdc": "core",
+    "triton.language.extra.cuda.libdevice": "core",
+    "triton.language.extra.cuda.utils": "core",
+    "triton.language.extra.hip.libdevice": "core",
+    "triton.language.extra.hip.utils": "core",
+    "triton.language.math": "core",
+    "triton.language.random": "tl",
+    "triton.language.semantic": "ir tl",
+    "triton.language.standard": "core",
+    "triton.runtime.autotuner": "knobs",
+    "triton.runtime.build": "knobs",
+    "triton.runtime.cache": "knobs",
+    "triton.runtime.jit": "ir knobs",
+    "triton.testing": "runtime tl",
+}
+for _module, _names in _IMPORTED.items():
+    ADDED[_module] = {**{_name: _MODULES[_name] for _name in _names.split()}, **ADDED.get(_module, {})}
+
 #: modules that cannot be imported, with the reason for the error
 LEFT_OUT = {
     "triton._compile_warmup": "it is part of how Triton's own tests are run; kernel.warmup(...) only compiles",

@@ -4,7 +4,9 @@ import sys
 
 import pytest
 
+from tritium.backends.compiler import GPUTarget
 from tritium.backends.cpu import BackendError, host_target, named_target, target_names
+from tritium.backends.cpu.compiler import CPUBackend
 from tritium.backends.cpu.target import describe
 
 
@@ -17,6 +19,11 @@ def test_host_is_what_llvm_says():
     told = llvm.get_host_cpu_features().flatten()
     assert host.features in (told, told.replace("+amx", "-amx"))  # the system may refuse tiles
     assert named_target("host") is host
+
+
+@pytest.mark.parametrize("arch", ["", 0, "0", "host"])
+def test_target_without_a_name_is_the_host(arch):
+    assert CPUBackend(GPUTarget("cpu", arch, 0)).target is named_target("host")
 
 
 @pytest.mark.parametrize(

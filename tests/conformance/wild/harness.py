@@ -3,7 +3,8 @@
 A driver is a script that `python -m tritium run` executes. It imports kernels from a checkout (`THIRD_PARTY_ROOT`, put on
 `sys.path` by `start`), and each of its functions marked `@case` calls one of them and compares. Tensors are made on
 `DEVICE` (`THIRD_PARTY_DEVICE`, the CPU unless it says another); memory that `torch.empty` gives is full of NaN.
-With `THIRD_PARTY_AGAIN=1` each case runs a second time, whose seconds are the row's `again`.
+With `THIRD_PARTY_AGAIN=1` each case runs a second time, whose seconds are the row's `again`. With `THIRD_PARTY_CONFIGS=N`
+autotuners choose from at most N of their configurations, evenly spread: some kernels have hundreds.
 """
 
 from __future__ import annotations
@@ -41,11 +42,26 @@ def start(*below: str) -> str:
     extra = os.environ.get("THIRD_PARTY_SITE")
     if extra:
         sys.path.append(extra)
+    if os.environ.get("THIRD_PARTY_CONFIGS"):
+        _thin_configurations(int(os.environ["THIRD_PARTY_CONFIGS"]))
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.utils.deterministic.fill_uninitialized_memory = True
     if DEVICE == "cpu":
         _answer_for_cuda()
     return root
+
+
+def _thin_configurations(most: int) -> None:
+    """Let `triton.autotune` choose from `most` configurations of those that it is given."""
+    import triton
+
+    autotune = triton.autotune
+
+    def thinned(configs: Sequence[Any], *args: Any, **keywords: Any) -> Any:
+        chosen = configs[:: -(-len(configs) // most)] if configs else configs
+        return autotune(chosen, *args, **keywords)
+
+    triton.autotune = thinned
 
 
 def _answer_for_cuda() -> None:

@@ -31,7 +31,8 @@ CODE_VERSION = "1"
 class CPUBackend(BaseBackend):
     """Compiles for one CPUTarget, or `GPUTarget("cpu", name, ...)`.
 
-    The name is one of `target_names()`; "", "host" and the host's own name mean this machine.
+    The name is one of `target_names()`; "", 0 (as in Triton's plugins for CPUs), "host" and the host's own name mean
+    this machine.
     """
 
     binary_ext = "obj"
@@ -40,7 +41,7 @@ class CPUBackend(BaseBackend):
         if not isinstance(target, CPUTarget):
             host = named_target("host")
             name = str(target.arch)
-            target = host if name in ("", "host", host.cpu, host.arch) else named_target(name)
+            target = host if name in ("", "0", "host", host.cpu, host.arch) else named_target(name)
         super().__init__(target)
 
     @staticmethod
