@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fractions
 import importlib.util
 import re
 
+import pytest
 import scalar
 from native import compile_scalar
 
@@ -14,6 +16,7 @@ from tritium.conversion.ttg_to_llvm import ttg_to_llvm
 from tritium.conversion.ttg_to_llvm.nvidia.target import NVIDIATarget
 from tritium.frontend.aggregates import aggregate
 from tritium.frontend.callee import SourceFunction
+from tritium.frontend.errors import CompilationError
 from tritium.frontend.visitor import ast_to_ttir
 from tritium.ir import parse_module
 
@@ -117,6 +120,38 @@ def test_classes_of_one_name_have_different_identities():
     out = [0] * 4
     scalar.run(compile_scalar(kernel, 7), out, 7)
     assert out == [14, 70, 14, 70]
+
+
+class Divided:
+    """An ordinary class, which a kernel constructs while it is compiled."""
+
+    def __init__(self, n, by=2):
+        self.part = n // by
+
+    def times(self, k):
+        return self.part * k
+
+
+def test_classes_are_constructed_from_compile_time_values():
+    @SourceFunction
+    def kernel(out, N: tl.constexpr):
+        given: tl.constexpr = Divided(N, by=4)
+        tl.store(out, Divided(N).part)
+        tl.store(out + 1, given.times(3))
+        tl.store(out + 2, fractions.Fraction(N, 8).numerator)
+
+    out = [0] * 3
+    scalar.run(compile_scalar(kernel, N=12), out)
+    assert out == [6, 9, 3]
+
+
+def test_classes_are_not_constructed_from_run_time_values():
+    @SourceFunction
+    def kernel(out, n):
+        tl.store(out, Divided(n).part)
+
+    with pytest.raises(CompilationError, match="objects of class Divided cannot be constructed from run-time values"):
+        compile_scalar(kernel, 12)
 
 
 TEXT = """\

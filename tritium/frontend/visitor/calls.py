@@ -162,7 +162,7 @@ def _is_constant_method(fn: Any) -> bool:
 
 
 def _construct(visitor: Visitor, cls: type[Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A class called in a kernel: constexpr, tuples, named tuples, and classes of the language."""
+    """A class called in a kernel: constexpr, tuples, named tuples, classes of the language, and of compile-time values."""
     if cls is constexpr:
         (value,) = args
         return value
@@ -177,7 +177,12 @@ def _construct(visitor: Visitor, cls: type[Any], args: list[Any], kwargs: dict[s
         return cls(*args, **kwargs, _semantic=visitor.semantic)
     if cls.__module__.startswith("tritium.") or hasattr(cls, "_flatten_ir"):
         return cls(*args, **kwargs)
-    raise LanguageError(f"TypeError: objects of class {cls.__name__} cannot be constructed in a kernel")
+    if any(map(has_handles, (*args, *kwargs.values()))):
+        raise LanguageError(
+            f"TypeError: objects of class {cls.__name__} cannot be constructed from run-time values",
+            "a class under @triton.aggregate, a named tuple or a tuple holds them",
+        )
+    return wrap(cls(*map(unwrap_deep, args), **{name: unwrap_deep(value) for name, value in kwargs.items()}))
 
 
 def _constexpr_call(visitor: Visitor, fn: ConstexprFunction, args: list[Any], kwargs: dict[str, Any]) -> Any:
