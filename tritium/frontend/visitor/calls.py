@@ -162,7 +162,7 @@ def _is_constant_method(fn: Any) -> bool:
 
 
 def _construct(visitor: Visitor, cls: type[Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """A class called in a kernel: constexpr, tuples, named tuples, classes of the language, and of compile-time values."""
+    """A class called in a kernel: constexpr, tuples, classes of the language; others of compile-time values."""
     if cls is constexpr:
         (value,) = args
         return value
