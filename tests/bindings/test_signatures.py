@@ -161,6 +161,28 @@ def test_a_kernel_is_made_again_from_the_files_of_its_stages() -> None:
     np.testing.assert_array_equal(out, 2 * x + y)
 
 
+def test_replaced_constructor_sees_the_files_of_a_compile_and_may_change_them(monkeypatch, tmp_path) -> None:
+    """Programs put their own `CompiledKernel.__init__` in place, to keep kernels in folders of their own."""
+    original, seen = CompiledKernel.__init__, []
+
+    def replaced(self, src, metadata_group, hash):
+        seen.append(sorted(metadata_group))
+        if "add.json" in metadata_group and (tmp_path / "add.ptx").exists():
+            metadata_group["add.ptx"] = str(tmp_path / "add.ptx")
+        original(self, src, metadata_group, hash)
+
+    target = GPUTarget("cuda", 90, 32)
+    plain = compile(add_source(), target=target, until="ptx")
+    monkeypatch.setattr(CompiledKernel, "__init__", replaced)
+    same = compile(add_source(), target=target, until="ptx")
+    assert seen == [["add.json", "add.llir", "add.ptx", "add.source", "add.ttgir", "add.ttir"]]
+    assert same.asm["ptx"] == plain.asm["ptx"] and same.metadata == plain.metadata
+    (tmp_path / "add.ptx").write_text("// another text")
+    changed = compile(add_source(), target=target, until="ptx")
+    assert changed.asm["ptx"] == "// another text" and changed.hash == plain.hash
+    assert changed.metadata_group["add.ptx"] == str(tmp_path / "add.ptx")
+
+
 def test_kernel_for_another_machine_from_files() -> None:
     made = compile(add_source(), target=GPUTarget("cuda", 90, 32), until="ptx")
     again = CompiledKernel(made.src, made.metadata_group, "0123")

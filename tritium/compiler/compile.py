@@ -23,7 +23,7 @@ from .backend import make_backend
 from .cache import KernelCache
 from .cache_choice import open_cache
 from .entry import Entry
-from .kernel import CompiledKernel, LazyStages, recompile_with
+from .kernel import CompiledKernel, LazyStages, StageFiles, recompile_with
 from .key import as_json, describe_key, get_cache_key
 from .run_stages import CompileTimes, Lowering, dump_rest
 from .source import IRSource, SourceError
@@ -289,7 +289,7 @@ def _finish(
     texts = LazyStages(names, entry.stages, makers, absent, backend.extra_texts(), updates)
     if settings.compilation.dump_ir:
         dump_rest(src, texts, () if cache_hit else entry.stages)
-    kernel = CompiledKernel(src, backend, entry.metadata, texts, taken)
+    kernel = CompiledKernel(src, StageFiles(backend, entry.metadata, texts, taken), entry.metadata["hash"])
     listener = settings.compilation.listener
     if listener is not None:
         _hook_errors.call_hook(

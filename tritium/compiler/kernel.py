@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..support import settings
 from ..support.lazy import LazyMethod, LazyModule
 
-__all__ = ["CompiledKernel", "LazyDict", "LazyStages", "frozen", "launch_with", "recompile_with"]
+__all__ = ["CompiledKernel", "LazyDict", "LazyStages", "StageFiles", "frozen", "launch_with", "recompile_with"]
 
 
 class LazyStages(dict[str, Any]):
@@ -132,6 +132,46 @@ if TYPE_CHECKING:
             """Launch."""
 
 
+class StageFiles(MutableMapping[str, str]):
+    """The files of a compile, `name.stage` -> path: what the compiler passes to `CompiledKernel`, in Triton's form.
+
+    Programs replace `CompiledKernel.__init__` and read or change this mapping. Files are written when a name or path is
+    read; as long as none is changed, the kernel takes the stages themselves.
+    """
+
+    def __init__(
+        self, backend: Any, metadata: Mapping[str, Any], stages: LazyStages, times: dict[str, float] | None = None
+    ) -> None:
+        self.content = backend, metadata, stages, times or {}
+        self.changed = False
+        self._paths: dict[str, str] | None = None
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """All paths; missing files are written."""
+        if self._paths is None:
+            _, metadata, stages, _ = self.content
+            self._paths = _stage_paths.stage_paths(metadata["name"], metadata["hash"], stages.made(), metadata)
+        return self._paths
+
+    def __getitem__(self, name: str) -> str:
+        return self.paths[name]
+
+    def __setitem__(self, name: str, path: str) -> None:
+        self.paths[name] = path
+        self.changed = True
+
+    def __delitem__(self, name: str) -> None:
+        del self.paths[name]
+        self.changed = True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.paths)
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+
 _launcher: list[Callable[[CompiledKernel], KernelLauncher]] = []
 _compiler: list[Callable[..., CompiledKernel]] = []
 
@@ -179,22 +219,19 @@ class CompiledKernel:
         self._files = self._metadata = self._loaded = self._load = self._run = None
         return self
 
-    def __init__(
-        self,
-        src: Any,
-        metadata_group: Any,
-        hash: Any,
-        asm: LazyStages | None = None,
-        times: dict[str, float] | None = None,
-    ) -> None:
-        backend, metadata = metadata_group, hash  # the compiler's arguments, with the stages
-        if asm is None:  # Triton's: the files of the stages, and the hash
+    def __init__(self, src: Any, metadata_group: Mapping[str, str], hash: str) -> None:
+        backend: Any
+        metadata: Mapping[str, Any]
+        if isinstance(metadata_group, StageFiles) and not metadata_group.changed:
+            backend, metadata, asm, times = metadata_group.content
+        else:
             backend, metadata, stages = _kernel_files.read_group(metadata_group, hash)
-            asm = LazyStages(list(stages), stages, {}, None, backend.extra_texts())
+            asm, times = LazyStages(list(stages), stages, {}, None, backend.extra_texts()), {}
+            self._files = dict(metadata_group)
         self.src = src
         self.backend = backend
         self.asm = asm
-        self.times = times or {}
+        self.times = times
         self.hash: str = metadata["hash"]
         self.name: str = metadata["name"]
         self.values = metadata
