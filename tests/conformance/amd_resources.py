@@ -95,20 +95,66 @@ def resources(amdgcn: str, lds: int) -> Resources:
     )
 
 
-def _innermost_loops(lines: Sequence[str]) -> Iterator[list[str]]:
-    """The instructions between a label and a branch back to it, of loops that contain no other."""
-    labels: dict[str, int] = {}
-    names: list[str] = []
-    innermost = -1  # the start of the last loop that ended
+class _Block:
+    """A basic block: instructions by name, and the blocks that may follow."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.next: set[int] = set()
+
+
+def _blocks(lines: Sequence[str]) -> list[_Block]:
+    """The basic blocks of a kernel's code in their order."""
+    blocks, labels, targets = [_Block()], dict[str, int](), list[tuple[int, str]]()
     for line in lines:
         if label := _LABEL.match(line):
-            labels[label[1]] = len(names)
+            if blocks[-1].names:
+                _follow(blocks)
+            labels[label[1]] = len(blocks) - 1
         elif found := _INSTRUCTION.match(line):
-            names.append(found[1])
-            target = labels.get(found[2] or "")
-            if found[1].startswith(("s_cbranch", "s_branch")) and target is not None and target > innermost:
-                innermost = target
-                yield names[target:]
+            blocks[-1].names.append(found[1])
+            if found[1].startswith(("s_cbranch", "s_branch")):
+                targets.append((len(blocks) - 1, found[2] or ""))
+                _follow(blocks, found[1] != "s_branch")
+            elif found[1] == "s_endpgm":
+                _follow(blocks, False)
+    for block, name in targets:
+        if name in labels:
+            blocks[block].next.add(labels[name])
+    return blocks
+
+
+def _follow(blocks: list[_Block], falls_through: bool = True) -> None:
+    blocks.append(_Block())
+    if falls_through:
+        blocks[-2].next.add(len(blocks) - 1)
+
+
+def _innermost_loops(lines: Sequence[str]) -> Iterator[list[str]]:
+    """The instructions of natural loops that contain no other: of blocks from which a branch back to the header is
+    reached, where the header dominates the branch."""
+    blocks = _blocks(lines)
+    everything = set(range(len(blocks)))
+    before: list[set[int]] = [{p for p in everything if i in blocks[p].next} for i in range(len(blocks))]
+    dominators = [{0}, *(set(everything) for _ in blocks[1:])]
+    changed = True
+    while changed:
+        changed = False
+        for i in range(1, len(blocks)):
+            found = {i} | (set.intersection(*(dominators[p] for p in before[i])) if before[i] else set())
+            changed |= found != dominators[i]
+            dominators[i] = found
+    bodies: dict[int, set[int]] = {}
+    for i, block in enumerate(blocks):
+        for header in block.next & dominators[i]:
+            body, pending = bodies.setdefault(header, {header}), [i]
+            while pending:
+                if (at := pending.pop()) not in body:
+                    body.add(at)
+                    pending += before[at]
+    for header, body in bodies.items():
+        if not any(other in body for other in bodies if other != header):
+            yield [name for i in sorted(body) for name in blocks[i].names]
 
 
 def needs_more(ours: Resources, triton: Resources) -> bool:

@@ -33,7 +33,7 @@ _INTRINSICS = {
     "fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint", "round": "round",
     "copysign": "copysign", "fma": "fma", "sqrt": "sqrt", "fmin": "minnum", "fmax": "maxnum", "nearbyint": "nearbyint",
 }  # fmt: skip
-_NATIVE = {"exp2": "llvm.exp2.f32", "log2": "llvm.log2.f32", "log": "llvm.log.f32", "log10": "llvm.log10.f32"}
+_NATIVE = {"exp2": "llvm.amdgcn.exp2.f32", "log2": "llvm.log2.f32", "log": "llvm.log.f32", "log10": "llvm.log10.f32"}
 
 
 class AMDArithmetic(TargetInfo):
@@ -57,7 +57,7 @@ class AMDArithmetic(TargetInfo):
 
     def exp2(self, e: ThreadEmitter, value: str) -> str:
         """v_exp_f32"""
-        return e.call("float", "llvm.exp2.f32", ("float", value))
+        return e.call("float", "llvm.amdgcn.exp2.f32", ("float", value))
 
     def sqrt(self, e: ThreadEmitter, value: str) -> str:
         """v_sqrt_f32"""
