@@ -13,7 +13,8 @@ Program order determines live ranges, since ptxas moves little across barriers. 
    `mma.sync`, to one user in each of several loops. Until then it occupies shared memory, not registers. (Not where
    `accelerate-matmul` keeps operands of WGMMAs in registers across the loop, which it marks.)
 3. rule *hoist store*: the copy of a tensor to shared memory is hoisted to the tensor's definition, unless each thread
-   can recompute the tensor; so is a transpose, which is free.
+   can recompute the tensor; so is a transpose, which is free. On AMD GPUs the copy stays where it is: there are more
+   registers, and less LDS, which the buffers of several operands can then share.
 4. rule *sink into branch*: a conversion used in only one branch of an `if` sinks into it.
 5. rule *lhs before rhs*: of a dot's operands read from shared memory the left one is read first, in the order in which
    the steps along K are unrolled.
@@ -27,6 +28,7 @@ from typing import Any
 
 from ....analysis.register_pressure import REGISTER_OPERANDS
 from ....dialects import arith, tt, ttg
+from ....dialects.ttg_context import target_of
 from ....dialects.ttg_layouts import DotOperand, NvidiaMma
 from ....ir import (
     WRITE,
@@ -140,7 +142,14 @@ def _store_at_once(op: Any) -> bool:
     if not isinstance(op, ttg.LocalAlloc) or op.src is None or op.src.defining_op is None:
         return False
     made: Any = op.src.defining_op
+    if _is_hip(op):
+        return False
     return not isinstance(made, (arith.Constant, tt.Splat)) and _move_after(op, made)
+
+
+def _is_hip(op: Operation) -> bool:
+    """Whether an operation is compiled for an AMD GPU."""
+    return target_of(op).startswith("hip:")
 
 
 def _transpose_at_once(op: Any) -> bool:
