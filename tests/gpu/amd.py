@@ -24,7 +24,6 @@ REFUSALS = {
     r"is for NVIDIA GPUs only": "tl.extra.cuda: registers and instructions of NVIDIA GPUs",
     r"needs PTX|has the constraint '|the emulator has no \w+\.": "inline assembly, which is PTX in these tests",
     r"of the (library )?function": "a function of libdevice without an implementation of ours",
-    r"tt\.atomic_poll": "atomic_poll: its timeout needs a clock",
     r"type fp8e4b15 not supported in this architecture": "fp8e4b15, which Triton refuses on AMD GPUs too",
     r"num_ctas > 1 not supported": "clusters, which begin with gfx1250",
     r"input_precision must be one of .* Got tf32": "tf32 and tf32x3, which Triton refuses on AMD GPUs too",

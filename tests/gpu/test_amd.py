@@ -101,6 +101,34 @@ def test_atomic_load_and_store(dtype: str, sem: str, scope: str) -> None:
     np.testing.assert_array_equal(out, np.where(at < 13, wanted, 77))
 
 
+@tritium.jit
+def poll(flag, out, B: tl.constexpr):
+    at = tl.arange(0, B)
+    seen = tl.atomic_poll(flag + at, at, timeout_ns=1000000)
+    tl.store(out + at, seen.to(tl.int32))
+
+
+@tritium.jit
+def wait_for_first(flag, data, out):
+    if tl.program_id(0) == 0:
+        tl.store(data, 42)
+        tl.atomic_xchg(flag, 1, sem="release")
+    else:
+        seen = tl.atomic_poll(flag, 1, sem="acquire")
+        tl.store(out + tl.program_id(0), tl.where(seen, tl.load(data), 0))
+
+
+@pytest.mark.shows("tl.atomic_poll")
+def test_atomic_poll_waits_for_a_value_or_a_timeout() -> None:
+    flag, out = np.arange(64, dtype=np.int32), np.full(64, 7, np.int32)
+    flag[[5, 60]] = 99
+    poll[(1,)](flag, out, 64)
+    np.testing.assert_array_equal(out, flag == np.arange(64))
+    flag, data, out = np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(4, np.int32)
+    wait_for_first[(4,)](flag, data, out, launch_cooperative_grid=True)
+    np.testing.assert_array_equal(out, [0, 42, 42, 42])
+
+
 # -- libraries ----------------------------------------------------------------------------------------------------
 
 

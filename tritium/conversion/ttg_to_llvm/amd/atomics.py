@@ -13,9 +13,11 @@ are relaxed (LLVM's user guide for AMDGPU targets, section "Memory Model").
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from ....dialects import tt
 from ....dialects.tt_types import AtomicOp, MemSemantic, MemSyncScope, PointerType
-from ....ir import FloatType, Operation, Type, Value, element_type
+from ....ir import FloatType, Type, Value, element_type
 from ....support import UnsupportedOperation
 from ..context import FunctionContext
 from ..memory import first_holder, vector_groups
@@ -38,7 +40,10 @@ _NAMES = {AtomicOp.exch: "xchg"}
 _FLOAT_HINTS = f", !amdgpu.no.fine.grained.memory !{EMPTY}, !amdgpu.ignore.denormal.mode !{EMPTY}"
 
 
-def _element(op: tt.AtomicRMW | tt.AtomicCAS | tt.AtomicLoad | tt.AtomicStore) -> Type:
+_Loaded: TypeAlias = "tt.AtomicRMW | tt.AtomicCAS | tt.AtomicLoad | tt.AtomicPoll"
+
+
+def _element(op: _Loaded | tt.AtomicStore) -> Type:
     """The type of the elements; they are in global memory."""
     pointer = element_type(op.ptr.type)
     if not isinstance(pointer, PointerType) or pointer.address_space != 1:
@@ -71,9 +76,7 @@ def _conditions(e: FunctionContext, ptr: Value, mask: Value | None) -> tuple[str
     return holder, [known[m] for m in masks]
 
 
-def _finish(
-    e: FunctionContext, op: tt.AtomicRMW | tt.AtomicCAS | tt.AtomicLoad, values: dict[int, str], holder: str | None
-) -> None:
+def _finish(e: FunctionContext, op: _Loaded, values: dict[int, str], holder: str | None) -> None:
     """Bind the result, and order what follows."""
     _acquire(e, op.sem, op.scope, bool(op.result.users) and bind_replicated(e, op, values, holder))
 
@@ -157,5 +160,45 @@ def _store(e: FunctionContext, op: tt.AtomicStore) -> None:
 
 
 @amd_lowers(tt.AtomicPoll)
-def _poll(e: FunctionContext, op: Operation) -> None:
-    raise UnsupportedOperation(op, "is not supported on AMD GPUs")
+def _poll(e: FunctionContext, op: tt.AtomicPoll) -> None:
+    """Poll each element until it is as expected or the timeout expires; elements are polled in order."""
+    ty = _element(op)
+    holder, conditions = _conditions(e, op.ptr, None)
+    addresses, wanted, values = e(op.ptr), e(op.expected), {}
+    end = None
+    if op.timeout is not None:
+        width, ticks = bit_width(op.timeout.type), e.scalar(op.timeout)
+        wide = ticks if width == 64 else e.op(f"zext i{width} {ticks} to i64")
+        rounded = e.op(f"add i64 {wide}, {TICK - 1}")
+        end = e.op(f"add i64 {_ticks(e)}, {e.op(f'udiv i64 {rounded}, {TICK}')}")
+    for (r,) in vector_groups(e, op.ptr, None, byte_width(ty)):
+        values[r] = _wait(e, op, (addresses[r], wanted[r]), conditions[r], end)
+    _finish(e, op, values, holder)
+
+
+TICK = 10
+"""Nanoseconds of the constant clock, which runs at 100 MHz (MI300 ISA, S_MEMREALTIME; RDNA3 ISA, section 16.5)."""
+
+
+def _ticks(e: FunctionContext) -> str:
+    return e.call("i64", "llvm.readsteadycounter")
+
+
+def _wait(e: FunctionContext, op: tt.AtomicPoll, place: tuple[str, str], condition: str | None, end: str | None) -> str:
+    """Whether the value was seen: the condition of the loop that reads it. False for threads that do not read."""
+    ty = _element(op)
+    before, body, done = e.block, e.fresh_label("poll"), e.fresh_label("polled")
+    e.stmt(f"br label %{body}" if condition is None else f"br i1 {condition}, label %{body}, label %{done}")
+    e.label(body)
+    word = f"i{bit_width(ty)}"
+    line = f"load atomic {word}, ptr addrspace(1) {place[0]}{SCOPES[op.scope]} monotonic, align {byte_width(ty)}"
+    seen = e.op(f"icmp eq {word} {e.op(line)}, {bits_of(e, ty, place[1])}")
+    over = seen
+    if end is not None:
+        late = e.op(f"icmp uge i64 {_ticks(e)}, {end}")
+        over = e.op(f"or i1 {seen}, {late}")
+    e.stmt(f"br i1 {over}, label %{done}, label %{body}")
+    e.label(done)
+    if condition is None:
+        return seen
+    return e.op(f"phi i1 [ {seen}, %{body} ], [ false, %{before} ]")

@@ -5,6 +5,7 @@ They complete in any order, so that only `lgkmcnt(0)` says that one is complete.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -104,12 +105,14 @@ for _count in (1, 2, 3, 4, 8, 16):
 
 @special("s_memtime s_memrealtime s_sendmsg_rtn_b32 s_sendmsg_rtn_b64 s_getreg_time")
 def memtime(i: Instruction, b: Builder) -> Action:
-    """A clock, which here stands still."""
+    """A clock: that of this machine, in ticks of 10 ns (100 MHz, MI300 ISA, S_MEMREALTIME)."""
     op = i.operands[0]
     words = 1 if i.name.endswith("b32") else 2
     b.use(op, words, write=True)
 
     def run(s: State) -> None:
-        s.scalars[op.number : op.number + words, s.at] = 0
+        now = time.time_ns() // 10
+        for k in range(words):
+            s.scalars[op.number + k, s.at] = now >> 32 * k & 0xFFFFFFFF
 
     return Action(run, Event(("lgkm",), "smem", i, frozenset(b.writes)))
