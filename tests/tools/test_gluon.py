@@ -249,3 +249,19 @@ def test_targets_without_layouts_are_refused():
     found = run(ADD, "-s", "*fp32, *fp32, *fp32, i32, 1024", "-t", "cpu")
     assert found.exit_code == 1
     assert "--target cuda:90" in found.stderr or "ttgir" in found.stderr
+
+
+@tritium.jit
+def clamped(x, y, scale, LIMIT: tl.constexpr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    factor = tl.load(scale + tl.arange(0, 1)).to(tl.float32)
+    v = tl.load(x + at) * tl.max(factor, 0)
+    clipped = tl.clamp(v, -LIMIT, LIMIT)
+    tl.store(y + at, clipped + tl.clamp(v, 0.0, LIMIT, propagate_nan=tl.PropagateNan.ALL))
+
+
+def test_clamps_and_tensors_of_one_element_have_the_same_bits(capability, tmp_path):
+    x = random.standard_normal(256).astype(np.float32)
+    x[7] = np.nan
+    scale = np.array([3.0], np.float16)
+    check(clamped, (1,), tmp_path, "y", x=x, y=np.empty_like(x), scale=scale, LIMIT=1.5, N=256)

@@ -284,6 +284,24 @@ def _bits(p: KernelPrinter, op: Operation) -> str:
     return _pointer(p, op) if isinstance(p.element(op.results[0]), tt.PointerType) else _same_bits(p, op)
 
 
+def _only_element(p: KernelPrinter, op: tt.Unsplat) -> str:
+    """A maximum of one element, which promotes small floats and integers on the way."""
+    if p.element(op.src) is i1 or isinstance(p.element(op.src), tt.PointerType):
+        raise NoGluon(op, f"of {op.src.type}")
+    found = p.use(op.src)
+    for axis in reversed(range(len(shape_of(op.src.type)))):
+        found = f"gl.max({found}, {axis})"
+    return f"{found}.to({p.type_of(op.results[0])})"
+
+
+def _clamped(p: KernelPrinter, op: tt.ClampF) -> str:
+    x, least, most = map(p.use, op.operands)
+    if op.propagateNan != tt.PropagateNan.all:
+        return f"gl.clamp({x}, {least}, {most})"
+    p.imports.add("from tritium.language import PropagateNan")
+    return f"gl.clamp({x}, {least}, {most}, propagate_nan=PropagateNan.ALL)"
+
+
 def _dependent(name: str) -> Callable[[KernelPrinter, Operation], None]:
     """A statement of dependent launches."""
 
@@ -317,6 +335,8 @@ EXPRESSIONS: Expressions = {
     "arith.cmpf": _compared,
     "arith.constant": _constant,
     "tt.splat": _splat,
+    "tt.unsplat": _only_element,
+    "tt.clampf": _clamped,
     "ub.poison": _poison,
     "tt.load": _load,
     "tt.get_program_id": lambda p, op: f"gl.program_id({int(op.axis)})",
