@@ -5,6 +5,7 @@ import pytest
 
 from tritium.experimental import gluon
 from tritium.experimental.gluon import language as gl
+from tritium.experimental.gluon.language.nvidia import ampere
 from tritium.experimental.gluon.language.nvidia.hopper import (
     fence_async_shared,
     mbarrier,
@@ -176,3 +177,42 @@ def test_functions_that_are_not_inlined_store_blocks():
     found = stores_by_a_function[(1,)](dst, gl.BlockedLayout([1, 2], [4, 8], [4, 1], [1, 0]))
     assert np.array_equal(y, np.full_like(y, 3))
     assert "tt.call" in found.asm["ttgir"] and "fence.proxy.async" in found.asm["ptx"]
+
+
+@gluon.jit
+def copy_with_policy(src, dst, LOAD: gl.constexpr, STORE: gl.constexpr):
+    buffer = gl.allocate_shared_memory(src.dtype, src.block_type.shape, src.layout)
+    barrier = mbarrier.allocate_mbarrier()
+    mbarrier.init(barrier, count=1)
+    mbarrier.expect(barrier, src.nbytes_per_cta)
+    tma.async_load(src, [0, 0], barrier, buffer, cache_policy=LOAD)
+    mbarrier.wait(barrier, 0, deps=(buffer,))
+    tma.async_store(dst, [0, 0], buffer, cache_policy=STORE)
+    tma.store_wait(0)
+
+
+@pytest.mark.parametrize(
+    ("policy", "text"),
+    [
+        (gl.CachePolicy(eviction_policy="evict_first"), "createpolicy.fractional.L2::evict_first.b64"),
+        (
+            ampere.CachePolicy(l2=ampere.FractionalEvictionPolicy("evict_last", 0.5, "evict_first")),
+            "createpolicy.fractional.L2::evict_last.L2::evict_first.b64",
+        ),
+    ],
+)
+def test_copies_have_policies_for_the_cache(policy, text):
+    x = np.random.randn(32, 64).astype(np.float16)
+    y = np.zeros_like(x)
+    src, dst = (TensorDescriptor.from_tensor(a, [32, 64], LAYOUT) for a in (x, y))
+    ptx = copy_with_policy[(1,)](src, dst, policy, policy).asm["ptx"]
+    assert np.array_equal(x, y) and text in ptx and ptx.count(".L2::cache_hint") == 2
+
+
+def test_policies_for_other_caches_are_refused():
+    x = np.zeros((32, 64), np.float16)
+    src = TensorDescriptor.from_tensor(x, [32, 64], LAYOUT)
+    with pytest.raises(CompilationError, match="TMA operations do not support cache modifiers"):
+        copy_with_policy[(1,)](src, src, gl.CachePolicy(cache_modifier="cg"), None)
+    with pytest.raises(CompilationError, match="L2 eviction policies alone"):
+        copy_with_policy[(1,)](src, src, None, ampere.CachePolicy(l1="evict_first"))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ...dialects import tt, ttng
+from ...dialects.ttng_types import EvictionPriority
+from ...ir import Attribute, FloatAttr, f32
 from ..aggregate_types import constexpr_type
 from ..constexpr import unwrap
 from ..errors import LanguageError
 from .layout_base import plain
 
-__all__ = ["CachePolicy", "FractionalEvictionPolicy", "NvidiaCachePolicy", "hints_of"]
+__all__ = ["CachePolicy", "FractionalEvictionPolicy", "NvidiaCachePolicy", "hints_of", "tma_policy"]
 
 MODIFIERS = ("ca", "cg", "wb", "cs", "wt", "cv")
 EVICTION = ("evict_normal", "evict_first", "evict_last")
@@ -121,3 +124,26 @@ def _nvidia_hints(policy: NvidiaCachePolicy) -> tuple[str, str]:
             "gl.CachePolicy(cache_modifier, eviction_policy) has hints that are supported",
         )
     return f".{policy.cache_modifier}" if policy.cache_modifier else "", policy.l1 or ""
+
+
+def tma_policy(cache_policy: object) -> Attribute | None:
+    """The attribute of the policy of a TMA copy, which has hints for the second level of the cache alone.
+
+    Raises LanguageError for other hints.
+    """
+    policy = unwrap(cache_policy)
+    if policy is None:
+        return None
+    if not isinstance(policy, (CachePolicy, NvidiaCachePolicy)):
+        raise LanguageError(
+            f"TypeError: TMA cache_policy must be a CachePolicy, got {policy!r}", "such as gl.CachePolicy"
+        )
+    if policy.cache_modifier not in (None, "none"):
+        raise LanguageError("ValueError: TMA operations do not support cache modifiers")
+    if isinstance(policy, CachePolicy):
+        return tt.CachePolicy.of(tt.CacheModifier.none, tt.EvictionPolicy[policy.eviction_policy])
+    if policy.l1 is not None or policy.l2_prefetch_size is not None or policy.l2 is None:
+        raise LanguageError("ValueError: TMA operations support L2 eviction policies alone", "CachePolicy(l2=…)")
+    l2 = policy.l2
+    priorities = {"l2_primary": EvictionPriority[l2.primary], "l2_secondary": EvictionPriority[l2.secondary]}
+    return ttng.CachePolicy(**priorities, l2_fraction=FloatAttr(l2.fraction, f32))

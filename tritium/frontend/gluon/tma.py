@@ -12,6 +12,7 @@ from ..language.builtin import builtin, flag, static_int
 from ..semantics import Semantic
 from ..semantics.memory import index_values
 from ..tensor import tensor
+from .cache_policy import tma_policy
 from .descriptors import tensor_descriptor, tensor_descriptor_im2col, tensor_descriptor_type
 from .layout_base import plain
 from .layouts import NVMMASharedLayout
@@ -83,11 +84,13 @@ def async_load(
     result: object,
     pred: object = True,
     multicast: object = False,
+    cache_policy: object = None,
     _semantic: Semantics = None,
 ) -> None:
     """Copy the block at `coord` (in elements) to the buffer `result`, where `pred`; its bytes count at `barrier`.
 
-    With `multicast`, the CTAs of a cluster that hold the same part of `result` get it by one copy.
+    With `multicast`, the CTAs of a cluster that hold the same part of `result` get it by one copy. `cache_policy` is a
+    hint for the second level of the cache.
     """
     desc, buffer = _tiled(tensor_desc, result, "async_load")
     op = ttng.AsyncTMACopyGlobalToLocal(
@@ -98,6 +101,7 @@ def async_load(
         buffer.handle,
         condition(_semantic, pred),
         flag(multicast) and any(not any(basis) for basis in buffer.layout.cga_layout),
+        tma_policy(cache_policy),
     )
     _semantic.builder.insert(op)
 
@@ -111,6 +115,7 @@ def async_load_im2col(
     result: object,
     pred: object = True,
     multicast: object = False,
+    cache_policy: object = None,
     _semantic: Semantics = None,
 ) -> None:
     """Copy a column of pixels from a descriptor of images to the buffer `result`, where `pred`.
@@ -137,16 +142,21 @@ def async_load_im2col(
         buffer.handle,
         condition(_semantic, pred),
         flag(multicast) and any(not any(basis) for basis in buffer.layout.cga_layout),
+        tma_policy(cache_policy),
     )
     _semantic.builder.insert(op)
 
 
 @builtin
-def async_store(tensor_desc: object, coord: object, src: object, _semantic: Semantics = None) -> None:
+def async_store(
+    tensor_desc: object, coord: object, src: object, cache_policy: object = None, _semantic: Semantics = None
+) -> None:
     """Copy the buffer `src` to the block at `coord` (in elements); `store_wait` waits for it."""
     desc, buffer = _tiled(tensor_desc, src, "async_store")
     where = _coordinates(_semantic, desc, coord, "async_store")
-    _semantic.builder.insert(ttng.AsyncTMACopyLocalToGlobal(desc.handle, where, buffer.handle))
+    _semantic.builder.insert(
+        ttng.AsyncTMACopyLocalToGlobal(desc.handle, where, buffer.handle, tma_policy(cache_policy))
+    )
 
 
 def _atomic(kind: str) -> Any:

@@ -14,6 +14,7 @@ Source: PTX ISA 8.7, section 9.7.9.27.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, NamedTuple
@@ -24,7 +25,8 @@ from ....dialects.tt_types import CachePolicy, DescriptorReduceKind, EvictionPol
 from ....dialects.ttg_maps import linear_layout
 from ....dialects.ttg_memory import NvmmaShared
 from ....dialects.ttg_switches import is_on
-from ....dialects.ttng_types import TensorDescIm2ColType
+from ....dialects.ttng_types import CachePolicy as FractionalPolicy
+from ....dialects.ttng_types import EvictionPriority, TensorDescIm2ColType
 from ....ir import PURE, LoopLike, Operation, Value, region_branch_of
 from ....layout import LinearLayout
 from ....layout.bases import per_block
@@ -72,12 +74,23 @@ def l2_policy(e: FunctionContext, op: Any) -> str | None:
     policy = getattr(op, "cachePolicy", None)
     if policy is None:
         return None
+    if isinstance(policy, FractionalPolicy):
+        return _fractional_policy(e, op, policy)
     if not isinstance(policy, CachePolicy):
         raise UnsupportedOperation(op, f"with the cache policy {policy} is not supported")
     if policy.eviction_policy is EvictionPolicy.evict_normal:
         return None
     name = policy.eviction_policy.name
     return e.asm(f"createpolicy.fractional.L2::{name}.b64 $0, 1.0;", "=l", [], "i64", False)
+
+
+def _fractional_policy(e: FunctionContext, op: Operation, policy: FractionalPolicy) -> str:
+    """A policy for a share of the lines."""
+    if policy.l2_fraction is None or policy.l1 is not EvictionPriority.none or policy.l2_prefetch_size is not None:
+        raise UnsupportedOperation(op, f"with the cache policy {policy} is not supported")
+    names = f"L2::{policy.l2_primary.name}.L2::{policy.l2_secondary.name}"
+    share = struct.pack(">f", policy.l2_fraction.value).hex()
+    return e.asm(f"createpolicy.fractional.{names}.b64 $0, 0f{share};", "=l", [], "i64", False)
 
 
 # -- boxes ----------------------------------------------------------------------------------------------------------
