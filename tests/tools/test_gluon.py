@@ -265,3 +265,19 @@ def test_clamps_and_tensors_of_one_element_have_the_same_bits(capability, tmp_pa
     x[7] = np.nan
     scale = np.array([3.0], np.float16)
     check(clamped, (1,), tmp_path, "y", x=x, y=np.empty_like(x), scale=scale, LIMIT=1.5, N=256)
+
+
+@tritium.jit
+def largest(x, y, M: tl.constexpr, N: tl.constexpr):
+    v = tl.load(x + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :])
+    tl.store(y + tl.arange(0, 1), tl.max(v) + tl.zeros((1,), tl.int32))
+
+
+def test_reductions_of_whole_tensors_give_the_same(capability, tmp_path):
+    """Their reshapes reorder elements, which a conversion does in Gluon: with shared memory of its own."""
+    x, y = random.integers(-(2**31), 2**30, (32, 64)).astype(np.int32), np.zeros(1, np.int32)
+    gluon = translated(largest[(1,)](x, y, M=32, N=64), tmp_path)
+    assert y[0] == x.max()
+    y[0] = 0
+    gluon[(1,)](x, y, **launch_options(tmp_path / "translated.py"))
+    assert y[0] == x.max()

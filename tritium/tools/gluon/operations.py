@@ -164,8 +164,12 @@ def _splat(p: KernelPrinter, op: tt.Splat) -> str:
 
 
 def _in_layout(p: KernelPrinter, op: tt.Trans | tt.Reshape, text: str) -> str:
-    """A result whose layout has several names, under that of the IR."""
-    return f"gl.convert_layout({text}, {p.layouts.of(op.result.type)}, assert_trivial=True)"
+    """A result whose layout has several names, under that of the IR.
+
+    A reshape that may reorder elements, which Gluon does not have, moves them between threads instead.
+    """
+    moves = isinstance(op, tt.Reshape) and op.allow_reorder
+    return f"gl.convert_layout({text}, {p.layouts.of(op.result.type)}{'' if moves else ', assert_trivial=True'})"
 
 
 def _expanded(p: KernelPrinter, op: tt.ExpandDims) -> str:
