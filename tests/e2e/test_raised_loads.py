@@ -332,6 +332,65 @@ def test_a_kernel_compiled_from_ttgir_says_which_launches_it_is_for(emulated: No
         again[(3,)](*arguments)
 
 
+@pytest.mark.parametrize("kernel", [wrapped, masked])
+@pytest.mark.parametrize(("tiles", "warps"), [((3, 3), 4), ((1, 1), 8), ((2, 4), 8)])
+def test_persistent_programs_compute_the_same_bits(
+    emulated: None, seed: int, kernel: Any, tiles: tuple[int, int], warps: int
+) -> None:
+    """The emulated GPU runs four CTAs at once: nine tiles are three, two, two, and two a program."""
+    rng = np.random.default_rng(seed)
+    M, N, K = 64 * tiles[0], 64 * tiles[1], 72
+    a, b = values(rng, M, K), values(rng, K, N)
+    found = []
+    for persistent_programs in (False, True):
+        c = np.full((M, N), 7, np.float32)
+        arguments = (a, b, c, M, N, K, K, 1, N, 1, N, 64, 64, 32)
+        ran = kernel[(tiles[0] * tiles[1],)](*arguments, num_warps=warps, persistent=persistent_programs)
+        found.append(c)
+    assert ran.metadata.persistent_grid and "ttg.warp_specialize" in ran.asm["ttgir"]
+    assert (found[0].view(np.uint32) == found[1].view(np.uint32)).all() and not (found[0] == 7).any()
+
+
+def test_persistent_programs_for_grids_of_one_dimension_and_operands_elsewhere(emulated: None, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = values(rng, 128, 32), values(rng, 32, 64)
+    memory = np.zeros((128, 64), np.float32)
+    shared = memory.view(np.float16)[:, :32]  # A in the memory of C
+    shared[:] = a
+    for x, grid, runs in ((a, (2,), True), (a, (2, 2), False), (shared, (2,), False)):
+        c = memory if x is shared else np.zeros((128, 64), np.float32)
+        strides = [n // 2 for n in (*x.strides, *b.strides)]
+        ran = masked[grid](x, b, c, 128, 64, 32, *strides, 64, 64, 64, 32, persistent=True)
+        assert bool(ran.metadata.persistent_grid) is runs and ran.metadata.raise_loads is runs
+        assert np.array_equal(c, a.astype(np.float32) @ b.astype(np.float32), equal_nan=True) or c.any()
+
+
+@tt.jit
+def of_two_dimensions(a, b, c, M, B: tl.constexpr):
+    rows, columns = tl.program_id(0) * B + tl.arange(0, B), tl.program_id(1) * B + tl.arange(0, B)
+    acc = tl.zeros((B, B), tl.float32)
+    for k in range(0, M, B):
+        ks = k + tl.arange(0, B)
+        acc = tl.dot(tl.load(a + rows[:, None] * M + ks[None, :]), tl.load(b + ks[:, None] * M + columns[None, :]), acc)
+    tl.store(c + rows[:, None] * M + columns[None, :], acc)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "why"), [(of_two_dimensions, "program ids of two dimensions"), (in_place, "does not use the program id")]
+)
+def test_a_remark_says_why_a_kernel_is_not_made_persistent(
+    emulated: None, kernel: Any, why: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLIR_ENABLE_DIAGNOSTICS", "remarks")
+    a, b, c = np.zeros((32, 32), np.float16), np.zeros((32, 32), np.float16), np.zeros((32, 32), np.float32)
+    compiled = kernel.warmup(a, b, *([c] if kernel is of_two_dimensions else []), 32, 32, grid=(1,), persistent=True)
+    assert not compiled.metadata.persistent_grid
+    assert (
+        f"the kernel is not made persistent: it {why}".replace("it program", "it uses program")
+        in capfd.readouterr().err
+    )
+
+
 def test_gpus_without_tma_refuse_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
     driver.set_active(EmulatedCUDADriver(80))
     try:

@@ -232,6 +232,8 @@ EFFECTS: dict[str, dict[str, Any]] = {
         "min_shared_mem": Says(4096, "shared", 4096),
         "host_maps": Changes(True, descriptor_kernel),
         "raise_loads": Says(True, "host_maps", True),
+        "persistent": Says(True, "raise_loads", True),
+        "launch_versions": Says(True, "host_maps", True),
         "without": Refused("nothing", "there is no 'nothing'"),
     },
     "hip": {

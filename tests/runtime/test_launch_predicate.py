@@ -166,7 +166,7 @@ def test_launches_of_the_fast_path_run_the_version_that_the_predicate_selects(
     plain_one = Specialization(other)
     _ = other.launcher
     current[0] = True
-    monkeypatch.setattr("tritium.runtime.jit._kernel_versions", SimpleNamespace(version_for=version))
+    monkeypatch.setattr("tritium.runtime.jit._kernel_versions", SimpleNamespace(version_for=version, PLAIN={}))
     monkeypatch.setitem(METADATA, "raised", {"launch_predicate": TEXT})
 
     def launch(n: int, m: int, grid: Any = (1,), runs: bool = True) -> None:
@@ -195,3 +195,38 @@ def test_launches_of_the_fast_path_run_the_version_that_the_predicate_selects(
     launch(192, 2, (2,), True)  # another one that the plan of the same version can tell
     launch(96, 2, (1,), False)
     assert not slow
+
+
+@pytest.mark.skipif(native_fastpath() is None, reason="no native code on this machine")
+def test_launches_of_the_fast_path_start_the_programs_that_run_at_once(
+    compiled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel of the CPU that counts its programs, launched as on a device that runs three of them; the grid is passed
+    after the arguments."""
+
+    def counted(out, n):
+        pass
+
+    def packer(names: Any, types: Any) -> Packer:
+        return Packer(names, types, maps=HostMaps([], encode, LaunchPredicate(EVERYTHING), persistent=True))
+
+    backend, slow, launch_any = Launcher.launch_backend, [], JITFunction._launch_any
+    monkeypatch.setattr("tritium.runtime.launcher.Packer", packer)
+    monkeypatch.setattr(Launcher, "launch_backend", lambda *args: backend(*args)._replace(resident=3))
+    monkeypatch.setattr(JITFunction, "_launch_any", lambda *args: slow.append(args) or launch_any(*args))
+    body = slot(0, "ptr") + slot(2, "i32")
+    body += "  %w = sext i32 %a2 to i64\n  %p = getelementptr i64, ptr %a0, i64 %pid\n  store i64 %w, ptr %p\n"
+    kernel = kernel_of(counted, lambda *_: program(body, "", "counted"))
+    out = np.zeros(8, np.int64)
+    for _ in range(3):
+        kernel[(2,)](out, 5)
+    slow.clear()
+    for grid, started in (((2,), 2), ((3,), 3), ((7,), 3), (lambda meta: (5,), 3), (1, 1), ((2, 1, 1), 2)):
+        out[:] = 0
+        kernel[grid](out, 5)
+        count = grid({})[0] if callable(grid) else grid if isinstance(grid, int) else grid[0]
+        assert out.tolist() == [count] * started + [0] * (8 - started)
+    assert not slow
+
+
+EVERYTHING = "{'nodes':[],'conditions':[]}"

@@ -43,8 +43,10 @@ _BINARY = {"arith.divsi": "div", "arith.remsi": "rem", "arith.minsi": "min", "ar
 class LaunchConditions:
     """Collects conditions; equal expressions and equal conditions are stored once."""
 
-    def __init__(self, addresses: AffineAddresses) -> None:
+    def __init__(self, addresses: AffineAddresses, programs: Sequence[Value] = ()) -> None:
+        """`programs`: the parameters that are the number of programs, of a kernel for grids of one dimension."""
         self._addresses = addresses
+        self._programs = programs
         self._nodes: dict[str, int] = {}
         self._conditions: dict[str, None] = {}
         self._values: dict[Value, int] = {}
@@ -66,6 +68,11 @@ class LaunchConditions:
                 continue
             indices = [self._node("index", size) for size in requirement.shape]
             self._add("fits", self._sum(requirement.offset, requirement.steps, indices), requirement.bits)
+
+    def one_dimension(self) -> None:
+        """Add that the grid has one dimension."""
+        for axis in (1, 2):
+            self._add("least", self._node("sum", [1], [-1, self._node("programs", axis)]), 0)
 
     def at_least(self, value: Polynomial, least: int) -> None:
         """Add that a value is never below a number."""
@@ -131,6 +138,8 @@ class LaunchConditions:
         if isinstance(known, IntegerAttr):
             return self._node("int", known.value)
         bits = 64 if isinstance(ty, PointerType) else bit_width(ty)
+        if value in self._programs:
+            return self._node("programs", 0)
         if isinstance(value, BlockArgument) and value.owner is self._addresses.entry:
             return self._node("arg", bits, value.index)
         if isinstance(ty, IntegerType):

@@ -30,6 +30,8 @@ __all__ = [
     "FORMER_UNLIKELY",
     "HOST_MAP",
     "LAUNCH_PREDICATE",
+    "LAUNCH_VALUE",
+    "PROGRAMS",
     "UNLIKELY",
     "STAY",
     "block_bytes",
@@ -53,6 +55,10 @@ EXPANDED = "tritium.expanded_parameters"
 
 #: Attribute of a parameter: the launcher encodes this descriptor from the other arguments (`host-tensor-maps`).
 HOST_MAP = "tritium.host_map"
+
+#: Attribute of an i32 parameter after those of the source: what the launcher passes (`PROGRAMS`).
+LAUNCH_VALUE = "tritium.launch_value"
+PROGRAMS = "programs"
 
 #: Attribute of a kernel that only some launches can run: the conditions (`launch_conditions`).
 LAUNCH_PREDICATE = "tritium.launch_predicate"

@@ -44,7 +44,9 @@ def stated_signature(text: str, stage: str) -> dict[str, str]:
     them."""
     if stage in MLIR_STAGES:
         head = re.search(r"tt\.func[^@]*@\"?[\w.$]+\"?\s*\((.*?)\)\s*(?:attributes|->|\{)", text, re.S)
-        pattern = r"%([\w$.-]+)\s*:\s*(![\w.]+<[^<>]*(?:<[^<>]*>)?[^<>]*>|\w+)(?!\s*\{tritium\.host_map)"
+        pattern = (
+            r"%([\w$.-]+)\s*:\s*(![\w.]+<[^<>]*(?:<[^<>]*>)?[^<>]*>|\w+)(?!\s*\{tritium\.(?:host_map|launch_value))"
+        )
         return {name: _mlir_type(ty) for name, ty in re.findall(pattern, head[1] if head else "")}
     if stage == "ptx":
         head = re.search(r"\.entry\s+[\w$]+\s*\((.*?)\)", text, re.S)

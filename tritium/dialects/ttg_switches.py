@@ -27,6 +27,7 @@ SWITCHES = {
     "descriptor-prefetch": "a host descriptor is fetched by the first TMA copy that uses it",
     "host-maps": "kernels build the tensor maps of descriptors that they make from their arguments",
     "raise-loads": "with `raise_loads`, loads by pointers stay loads by pointers",
+    "persistent": "with `persistent`, each program computes its own tile only",
     "tma-store-in-flight": "each TMA store is waited for where it is issued",
     "multicast": "each CTA of a cluster loads its own copy",
     "late-sums": "row sums of attention are reduced across lanes in their iteration, not one later",

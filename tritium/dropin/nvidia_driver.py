@@ -108,7 +108,7 @@ class CudaLauncher:
 
     def __init__(self, src: Any, metadata: Any) -> None:
         values = _fields(metadata)
-        if values.get("tensordesc_meta") or values.get("argument_maps"):
+        if values.get("tensordesc_meta") or values.get("argument_maps") or values.get("persistent_grid"):
             raise UnsupportedBinding(
                 "CudaLauncher for kernels with tensor descriptors", "call the compiled kernel: kernel[grid](...)"
             )

@@ -30,7 +30,7 @@ from .errors import ArgumentError
 from .fastpath.direct import DirectCalls
 from .fastpath.launch_backend import ArgumentGuard, LaunchBackend
 from .grid import normalize_grid
-from .kernel_versions import Versioned
+from .kernel_versions import Versioned, has_maps, persistent_grid
 from .native import native_launch
 from .packing import PARAMETERS, SCRATCH_BYTES, Packer, Parameters, bytes_address
 from .placement import place, place_of
@@ -58,7 +58,7 @@ class CudaLauncher(Versioned):
         target = CUDATarget.of(GPUTarget("cuda", values.get("arch") or values["target"]["arch"], 32))
         types = list(signature.values())
         encoders = encoders_of(types, values, _encode, _encode_im2col)
-        maps = _host_maps.host_maps_of(values, _encode) if values.get("argument_maps") else None
+        maps = _host_maps.host_maps_of(values, _encode) if has_maps(values) else None
         layout = PARAMETERS[target.has_descriptors]
         if encoders or maps:
             layout = Parameters(attributes=True, base=parameter_base(kernel.asm["cubin"], kernel.name))
@@ -84,6 +84,8 @@ class CudaLauncher(Versioned):
             return
         handle = devices.current_stream(index) if stream is None else int(stream)
         _wait_for_makers(function, arrays, handle)
+        if self.packer.is_persistent:
+            sizes = persistent_grid(sizes, function.resident_ctas())
         memory, params = self._with_scratch(params, sizes, index, handle)
         status = function.launch(bytes_address(params), *sizes, handle)
         if status is not None:
@@ -158,8 +160,9 @@ class CudaLauncher(Versioned):
             guards.append({"check": "holds", "call": _current_device, "object": None, "expected": device})
         report = partial(_fail, function)
         return LaunchBackend(
-            self.packer, device, (CUDA, device), only, places, words, report, function, guards, self.packer.encoders
-        )
+            self.packer, device, (CUDA, device), only, places, words, report, function, guards, self.packer.encoders,
+            resident=function.resident_ctas() if self.packer.is_persistent else 0,
+        )  # fmt: skip
 
 
 def _stream_words(device: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from .driver_config import driver as drivers
 from .errors import ArgumentError, DeviceAssertError, LaunchError, OutOfResources
 from .fastpath.direct import DirectCalls
 from .grid import normalize_grid
-from .kernel_versions import Versioned
+from .kernel_versions import Versioned, has_maps, persistent_grid
 from .packing import Packer, Parameters
 from .tensor_descriptor import TensorDescriptor
 from .tensor_maps import NotEncodable, encoders_of
@@ -175,7 +175,7 @@ class EmulatedLauncher(Versioned):
         self.names = list(signature)
         types = list(signature.values())
         encoders = encoders_of(types, kernel.values, encode_tiled, encode_im2col)
-        maps = _host_maps.host_maps_of(kernel.values, encode_tiled) if kernel.values.get("argument_maps") else None
+        maps = _host_maps.host_maps_of(kernel.values, encode_tiled) if has_maps(kernel.values) else None
         self.packer = Packer(self.names, types, HostParameters(driver.target.has_descriptors), encoders, maps)
         self.forms = CallForms.of(kernel)
         self.calls = DirectCalls(self, self.packer)
@@ -204,6 +204,8 @@ class EmulatedLauncher(Versioned):
         except NotEncodable:
             self._made_by.launcher(self.other_version)((x, y, z), args)
             return
+        if self.packer.is_persistent:
+            x, y, z = persistent_grid((x, y, z), PROCESSORS)
         ctas = kernel.values.get("num_ctas") or 1
         params, scratch = self._with_scratch(params, x * y * z * ctas, memory)
         try:

@@ -51,12 +51,19 @@ class HostMaps:
     """`maps(arguments, grid)`: the map of each descriptor, in the order of the kernel's parameters.
 
     `rows` is the metadata `argument_maps`, `encode` makes the 128 bytes of a map, `predicate` is whether the kernel may
-    run for a launch (`conditional`: there is one). The arguments are the kernel's parameters, addresses as integers;
-    `arguments` has the indices of those that are used.
+    run for a launch (`conditional`: there is one). `persistent`: the number of programs precedes the maps. The
+    arguments are the kernel's parameters, addresses as integers; `arguments` has the indices of those that are used.
     """
 
-    def __init__(self, rows: Sequence[Metadata], encode: Encode, predicate: LaunchPredicate | None = None) -> None:
+    def __init__(
+        self,
+        rows: Sequence[Metadata],
+        encode: Encode,
+        predicate: LaunchPredicate | None = None,
+        persistent: bool = False,
+    ) -> None:
         self._predicate = predicate
+        self.persistent = persistent
         self._rows: list[_Row] = []
         found: set[int] = set()
         for row in rows:
@@ -75,11 +82,11 @@ class HostMaps:
         """Whether only some launches may run the kernel."""
         return self._predicate is not None
 
-    def __call__(self, arguments: Arguments, grid: Sequence[int] | None = None) -> list[bytes]:
+    def __call__(self, arguments: Arguments, grid: Sequence[int] | None = None) -> list[bytes | int]:
         """Raises NotEncodable, also for a launch with `grid` that may not run the kernel."""
         if self._predicate is not None and grid is not None and not self._predicate(arguments, grid):
             raise NotEncodable
-        out: list[bytes] = []
+        out: list[bytes | int] = [1 if grid is None else grid[0]] if self.persistent else []
         for row in self._rows:
             try:
                 numbers = row.values(arguments)
@@ -104,7 +111,10 @@ def _encoded(row: _Row, numbers: tuple[int, ...]) -> bytes:
 def host_maps_of(values: Metadata, encode: Encode) -> HostMaps | None:
     """Those of a kernel with the metadata `values`; None without any."""
     rows, text = values.get("argument_maps"), values.get("launch_predicate")
-    return HostMaps(rows, encode, LaunchPredicate(text) if text else None) if rows else None
+    persistent = bool(values.get("persistent_grid"))
+    if not rows and not persistent:
+        return None
+    return HostMaps(rows or (), encode, LaunchPredicate(text) if text else None, persistent)
 
 
 def _arguments(x: object) -> Iterator[int]:

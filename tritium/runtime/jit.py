@@ -264,7 +264,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         first = found
         if found.kernel.values.get("launch_predicate"):
             grid = extents(grid, self.fn.__name__, self._rules, args, options)
-            plain = partial(self._find, device_target, args, pairs, {**options, "raise_loads": False}, False)
+            plain = partial(self._find, device_target, args, pairs, {**options, **_kernel_versions.PLAIN}, False)
             found = _kernel_versions.version_for(found, grid, args, device_target.device, plain)
             if found is None:
                 return None

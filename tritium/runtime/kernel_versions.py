@@ -7,7 +7,7 @@ has the same source and an entry of its own in the cache; it is compiled by the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..compiler import CompiledKernel
 from .device_caches import Specialization
@@ -16,12 +16,26 @@ from .grid import normalize_grid
 from .packing import Packer
 from .tensor_maps import NotEncodable
 
-__all__ = ["Versioned", "is_conditional", "version_for"]
+__all__ = ["PLAIN", "Versioned", "has_maps", "is_conditional", "persistent_grid", "version_for"]
+
+
+PLAIN = {"raise_loads": False, "persistent": False, "launch_versions": False}
+"""Options of the version that any launch can run."""
 
 
 def is_conditional(kernel: CompiledKernel) -> bool:
     """Whether a kernel has a launch predicate."""
     return bool(kernel.values.get("launch_predicate"))
+
+
+def has_maps(values: Mapping[str, object]) -> bool:
+    """Whether a launch passes more than the arguments of a kernel with this metadata (`host_maps`)."""
+    return bool(values.get("argument_maps") or values.get("persistent_grid"))
+
+
+def persistent_grid(grid: tuple[int, int, int], resident: int) -> tuple[int, int, int]:
+    """The programs that a launch of a persistent kernel starts: at most `resident`, which run at once."""
+    return min(grid[0], max(1, resident)), grid[1], grid[2]
 
 
 def version_for(
@@ -47,7 +61,7 @@ class Versioned:
         """The kernel for launches that this one cannot run; LaunchError where its source is one version only."""
         if self._other is None:
             kernel, conditional = self.kernel, is_conditional(self.kernel)
-            other = kernel.compiled_with(**{"raise_loads" if conditional else "host_maps": False})
+            other = kernel.compiled_with(**(PLAIN if conditional else {"host_maps": False}))
             if is_conditional(other) or (other.values.get("argument_maps") and not conditional):
                 what = "its launch predicate" if conditional else "tensor maps made from its arguments"
                 raise LaunchError(

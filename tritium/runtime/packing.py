@@ -227,7 +227,8 @@ class Packer:
             self.spans.append(slice(first, len(self.codes)))
             self.labels += [name] * (len(self.codes) - first)
         self.first_map = len(self.codes)
-        self.codes += [_MAP] * (0 if maps is None else len(maps))
+        if maps is not None:
+            self.codes += [*("i" if maps.persistent else ""), *[_MAP] * len(maps)]
         self.labels += ["a tensor map"] * (len(self.codes) - self.first_map)
         codes = self.codes
         self.slots = len(codes)
@@ -251,6 +252,11 @@ class Packer:
             raise ArgumentError(
                 f"an argument does not fit into its type in ({', '.join(self.labels)}): {error}"
             ) from None
+
+    @property
+    def is_persistent(self) -> bool:
+        """Whether a launch starts at most as many programs as run at once."""
+        return self.maps is not None and self.maps.persistent
 
     def bounds(self, args: Sequence[Any]) -> list[tuple[int, int]]:
         """For each slot, the first byte of its array and one past the last (0, 0 for other slots)."""

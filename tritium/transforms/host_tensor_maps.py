@@ -24,14 +24,13 @@ from __future__ import annotations
 
 import json
 
-from ..analysis.tma import EXPANDED, HOST_MAP
+from ..analysis.tma import EXPANDED, HOST_MAP, LAUNCH_VALUE
 from ..dialects import arith, tt
 from ..dialects.constraints import bit_width
 from ..dialects.tt_types import PointerType
 from ..dialects.ttg_switches import is_on
 from ..ir import (
     ArrayAttr,
-    Block,
     BlockArgument,
     DictionaryAttr,
     FunctionType,
@@ -85,7 +84,7 @@ def _add_parameters(kernel: tt.Func, found: list[tuple[tt.MakeTensorDescriptor, 
 
 def _map_of(kernel: tt.Func, op: tt.MakeTensorDescriptor) -> str | None:
     """The attribute of a descriptor; None where an operand is no function of the kernel's arguments."""
-    expressions = _Expressions(kernel.entry)
+    expressions = _Expressions(kernel)
     try:
         row = {
             "base": expressions.pointer(op.base),
@@ -121,8 +120,10 @@ class _Expressions:
     one), or `[name, bits, x, y]` with a name of `_BINARY`: on signed integers that wrap around at `bits` bits.
     """
 
-    def __init__(self, entry: Block) -> None:
-        self._entry = entry
+    def __init__(self, kernel: tt.Func) -> None:
+        self._entry = entry = kernel.entry
+        rows = [] if kernel.arg_attrs is None else kernel.arg_attrs.elements
+        self._hidden = [arg for arg, row in zip(entry.args, rows) if row.get(LAUNCH_VALUE) is not None]
         self._left = MAX_OPERATIONS
 
     def integer(self, value: Value) -> object:
@@ -162,7 +163,7 @@ class _Expressions:
         return value.defining_op
 
     def _argument(self, value: BlockArgument) -> object:
-        if value.owner is not self._entry:
+        if value.owner is not self._entry or value in self._hidden:
             raise _NotOfArguments
         bits = 64 if isinstance(value.type, PointerType) else bit_width(value.type)
         if bits < 8 or not isinstance(value.type, (IntegerType, PointerType)):

@@ -36,6 +36,7 @@ The results are the same bits.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import NamedTuple
 
 from ..analysis.affine_addresses import AffineAddresses, Divides, Fits, NotAffine, Remainder
@@ -43,14 +44,17 @@ from ..analysis.axis_info import AxisInfoAnalysis
 from ..analysis.descriptors import MAX_BYTES
 from ..analysis.launch_conditions import LaunchConditions
 from ..analysis.polynomials import Polynomial
+from ..analysis.program_order import communicates
 from ..analysis.strided_tiles import Dimension, StridedTile, strided_tile
-from ..analysis.tma import EXPANDED, LAUNCH_PREDICATE, MIN_ROW_BYTES, fits_tma
+from ..analysis.tma import EXPANDED, LAUNCH_PREDICATE, LAUNCH_VALUE, MIN_ROW_BYTES, fits_tma
 from ..analysis.written_arguments import arguments_of
 from ..dialects import arith, tt
 from ..dialects.constraints import bit_width
 from ..dialects.tt_types import TensorDescType
 from ..dialects.ttg_switches import is_on
+from ..hardware.nvidia import NvidiaGPU
 from ..ir import (
+    UNIT,
     WRITE,
     Block,
     Builder,
@@ -71,16 +75,15 @@ from ..ir import (
     functions_of,
     i32,
     i64,
-    is_atomic,
     is_pointer_store,
     is_tensor_dot,
-    is_unbounded_loop,
     may_change,
     pass_on,
     remark,
     shape_of,
 )
 from ..ir.dominance import ancestor_in
+from ..support.dataclasses import dataclass
 from .host_tensor_maps import MAX_MAPS
 from .rules.constants import splat_of
 
@@ -91,14 +94,37 @@ UNLIMITED = (1 << 31) - 1
 
 ONE = Polynomial.of(1)
 
+SPECIALIZED_WARPS = 8
+"""Warps of a program, two warp groups: one stores its part of a tile while the other computes."""
 
-@pass_on("module", statistics={"loads raised": "loads by pointers that became loads by TMA"})
-def raise_loads_to_tma(module: Operation) -> bool:
+MIN_ACCUMULATORS = 128
+"""Registers of a thread for the accumulator: tiles of 128 x 256 and 8 warps were measured."""
+
+CONSUMER_REGISTERS = 232
+"""Registers of a thread of eight consumer warps beside a producer warp group with 40, of 65536 (`occupancy`)."""
+
+NON_TENSOR_REGISTERS = 40
+"""Registers for addresses, counters and descriptors."""
+
+_SPECIALIZE = "tt.warp_specialize"
+
+
+@dataclass(frozen=True)
+class RaiseOptions:
+    """`everything`: raise all loads that qualify, with a remark for each that does not; otherwise those of persistent
+    kernels for which it pays. `warps`: of a program."""
+
+    everything: bool = True
+    warps: int = 4
+
+
+@pass_on("module", options=RaiseOptions, statistics={"loads raised": "loads by pointers that became loads by TMA"})
+def raise_loads_to_tma(module: Operation, options: RaiseOptions = RaiseOptions()) -> bool:
     """Raise the loads of a module's kernel that feed dots in loops."""
     kernels = [f for f in functions_of(module) if isinstance(f, tt.Func) and f.sym_visibility != "private"]
     if len(kernels) != 1 or not is_on(module, "tma") or not is_on(module, "raise-loads"):
         return False
-    raised = _Kernel(kernels[0]).run()
+    raised = _Kernel(kernels[0], options).run()
     count("loads raised", raised)
     return raised > 0
 
@@ -123,10 +149,11 @@ class _Plan(NamedTuple):
 class _Kernel:
     """The loads of one kernel."""
 
-    def __init__(self, kernel: tt.Func) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: tt.Func, options: RaiseOptions) -> None:
+        self.kernel, self.options = kernel, options
         self.addresses = AffineAddresses(kernel.entry)
-        self.conditions = LaunchConditions(self.addresses)
+        self.programs = _programs_of(kernel)
+        self.conditions = LaunchConditions(self.addresses, self.programs)
         self.writes = [(op, v) for op in kernel.walk() for v in accessed_values(op, WRITE, Memory.GLOBAL)]
         self._made: dict[object, Value] = {}  # descriptors
         self._facts: AxisInfoAnalysis | None = None
@@ -135,6 +162,8 @@ class _Kernel:
         """Raise what qualifies; the number of loads."""
         plans: dict[PlainLoad, _Plan | None] = {}
         dots = [op for op in self.kernel.walk() if is_tensor_dot(op) and _loop_of(op) is not None]
+        if not self.options.everything:
+            dots = [dot for dot in dots if self._pays(dot)]
         for dot in dots:
             loads = [load for load in map(_loaded, dot.operands[:2]) if load is not None]
             for load in loads:
@@ -144,15 +173,40 @@ class _Kernel:
                 plans.update(dict.fromkeys(loads))
         found = [plan for plan in plans.values() if plan is not None and may_change("raise-loads-to-tma", plan.load)]
         if len(found) > MAX_MAPS:
-            remark(self.kernel, f"loads are not raised to TMA: {len(found)} are more than {MAX_MAPS} descriptors")
+            self._tell(self.kernel, f"loads are not raised to TMA: {len(found)} are more than {MAX_MAPS} descriptors")
             return 0
         for plan in found:
             self._require(plan)
+        nests = dict.fromkeys(_nest_of(plan.load) for plan in found)
         for plan in found:
             self._replace(plan)
-        if found:
+        if is_on(self.kernel, "warp-specialization"):
+            for nest in nests:
+                if nest is not None:
+                    nest.attributes[_SPECIALIZE] = UNIT
+        if self.programs:
+            self.conditions.one_dimension()
+        if found or self.programs:
             self.kernel.attributes[LAUNCH_PREDICATE] = StringAttr(self.conditions.text())
         return len(found)
+
+    def _pays(self, dot: Operation) -> bool:
+        """Whether raising the operands of a dot makes a kernel faster, as it does for persistent ones.
+
+        With a producer warp group beside the warps that compute, these keep `CONSUMER_REGISTERS` per thread.
+        """
+        nest = _nest_of(dot)
+        registers = _elements(dot.results[0].type) // (NvidiaGPU.warp_size * self.options.warps)
+        return (
+            nest is not None
+            and _starts_at_program(nest)
+            and self.options.warps == SPECIALIZED_WARPS
+            and MIN_ACCUMULATORS <= registers <= CONSUMER_REGISTERS - NON_TENSOR_REGISTERS
+        )
+
+    def _tell(self, op: Operation, text: str) -> None:
+        if self.options.everything:
+            remark(op, text)
 
     # -- legality -----------------------------------------------------------------------------------------------------
 
@@ -161,9 +215,9 @@ class _Kernel:
         try:
             return self._plan(load)
         except NotAffine as error:
-            remark(load, f"the load is not raised to TMA: {error}")
+            self._tell(load, f"the load is not raised to TMA: {error}")
         except _Refused as error:
-            remark(error.op or load, f"the load is not raised to TMA: {error}")
+            self._tell(error.op or load, f"the load is not raised to TMA: {error}")
         return None
 
     def _plan(self, load: PlainLoad) -> _Plan:
@@ -195,7 +249,7 @@ class _Kernel:
         if EXPANDED in self.kernel.attributes:
             raise _Refused("the kernel has parameters of descriptors that are lowered to pointers", self.kernel)
         for op in self.kernel.walk():
-            why = _communicates(op)
+            why = communicates(op)
             if why:
                 raise _Refused(f"programs may wait for each other: {why}", op)
 
@@ -374,6 +428,29 @@ def _loop_of(op: Operation) -> CountedLoop | None:
     return around if isinstance(around, CountedLoop) else None
 
 
+def _programs_of(kernel: tt.Func) -> list[Value]:
+    """The parameters that are the number of programs."""
+    if kernel.arg_attrs is None:
+        return []
+    return [arg for arg, row in zip(kernel.entry.args, kernel.arg_attrs.elements) if row.get(LAUNCH_VALUE) is not None]
+
+
+def _nest_of(load: Operation) -> CountedLoop | None:
+    """The outermost loop around a load, if it contains the load's own loop: one over the tiles of a program."""
+    loops = [op for block in _blocks_around(load) if isinstance(op := block.parent_op, LoopLike)]
+    return loops[-1] if len(loops) > 1 and isinstance(loops[-1], CountedLoop) else None
+
+
+def _starts_at_program(loop: CountedLoop) -> bool:
+    """Whether a loop is over the tiles of one program: its first iteration is that of the program id."""
+    return isinstance(loop.lb.defining_op, tt.GetProgramId)
+
+
+def _elements(ty: Type) -> int:
+    """The number of elements of a tensor."""
+    return prod(shape_of(ty))
+
+
 def _loaded(operand: Value) -> PlainLoad | None:
     """The load in a loop whose result an operand of a dot is, directly or transposed."""
     op = operand.defining_op
@@ -397,21 +474,6 @@ def _check_plain(load: PlainLoad) -> None:
         value = splat_of(other)
         if value is None or value != 0 or str(value).startswith("-"):
             raise _Refused("elements that are masked off are not 0")
-
-
-def _communicates(op: Operation) -> str:
-    """How an operation may make a program wait for another; "" if it does not."""
-    if is_atomic(op) and any(r.uses for r in op.results):
-        return "the result of an atomic is used"
-    if is_unbounded_loop(op):
-        return "a loop has no trip count"
-    if isinstance(op, PlainLoad) and op.volatile:
-        return "a load is volatile"
-    if isinstance(op, tt.Call):
-        return "a function is called"
-    if op.name == "tt.elementwise_inline_asm" and not getattr(op, "pure", True):
-        return "inline assembly has effects"
-    return ""
 
 
 def _may_precede(write: Operation, load: Operation) -> bool:

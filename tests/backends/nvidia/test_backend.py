@@ -101,6 +101,8 @@ DEFAULTS = {
     "without": "",
     "host_maps": False,
     "raise_loads": False,
+    "persistent": False,
+    "launch_versions": False,
 }
 
 

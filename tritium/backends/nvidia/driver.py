@@ -145,7 +145,7 @@ class LoadedFunction:
                 "TRITIUM_LAUNCH_BLOCKING=1, which waits for every kernel and names the one that fails",
             )
         if status == _COOPERATIVE_TOO_LARGE:
-            fits = self._resident_blocks()
+            fits = self.resident_ctas()
             raise OutOfResources(grid[0] * grid[1] * grid[2] * self.ctas, fits, "CTAs at a time", self.name)
         why = {
             _OUT_OF_RESOURCES: (
@@ -171,7 +171,8 @@ class LoadedFunction:
         blocks = f" (each program has {self.ctas} CTAs)" if self.ctas > 1 else ""
         return f"at most {MAX_X} CTAs in the first dimension{blocks}, {MAX_YZ} in the others"
 
-    def _resident_blocks(self) -> int:
+    def resident_ctas(self) -> int:
+        """The CTAs of the kernel that run at once on the GPU."""
         each = Value(ctypes.c_int)
         with self.device.active():
             self.cuda.status("max_blocks", each.at, self.handle, self.threads, self.shared)

@@ -74,6 +74,12 @@ class CUDAOptions:
     raise_loads: bool = semantic(
         False, "operands of dots are loaded by TMA instead of pointers in launches that allow it; a remark where not"
     )
+    persistent: bool = semantic(
+        False, "each program computes several tiles, with `raise_loads`, which it turns on; a remark where it cannot"
+    )
+    launch_versions: bool = semantic(
+        False, "persistent kernels have a version with raised loads, by default; launches set it"
+    )
     without: str = semantic("", "optimizations not to apply, with commas (`dialects.ttg_switches.SWITCHES`)")
 
     def __post_init__(self) -> None:
@@ -82,7 +88,9 @@ class CUDAOptions:
         check_names(self, backend_name="cuda", warp_size=32)
         if self.min_shared_mem is not None and self.min_shared_mem < 0:
             raise OptionError(f"min_shared_mem must be 0 or more, got {self.min_shared_mem}")
-        if self.raise_loads:
+        if self.persistent:
+            object.__setattr__(self, "raise_loads", True)
+        if self.raise_loads or self.launch_versions:
             object.__setattr__(self, "host_maps", True)  # the launcher encodes what loads become
         names = current_names(self.without)
         unknown = [name for name in names if name not in SWITCHES]
@@ -178,7 +186,10 @@ def _check_hardware(options: CUDAOptions, target: CUDATarget) -> None:
         raise OptionError(
             f"num_ctas > 1 requires NVIDIA SM90+ (Hopper). Current target is sm_{target.capability}: set num_ctas=1"
         )
+    if options.persistent and options.num_ctas > 1:
+        raise OptionError("persistent=True is for programs of one CTA: set num_ctas=1")
     if options.raise_loads and not target.gpu.has(TMA):
-        raise OptionError(f"raise_loads=True requires TMA (SM90+); current target is sm_{target.capability}")
+        name = "persistent" if options.persistent else "raise_loads"
+        raise OptionError(f"{name}=True requires TMA (SM90+); current target is sm_{target.capability}")
     if options.clc and not target.gpu.has(LAUNCH_CONTROL):
         raise OptionError(f"clc=True requires NVIDIA SM100+ (Blackwell); current target is sm_{target.capability}")

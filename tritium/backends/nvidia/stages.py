@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from ...analysis.register_pressure import high_pressure_loop, warps_for_accumulators
-from ...analysis.tma import HOST_MAP, LAUNCH_PREDICATE, STAY, tensordesc_row
+from ...analysis.tma import HOST_MAP, LAUNCH_PREDICATE, LAUNCH_VALUE, STAY, tensordesc_row
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
@@ -26,8 +26,19 @@ from ...dialects import builtin, tt
 from ...dialects.tt_types import TensorDescType, is_descriptor
 from ...dialects.ttg_switches import WITHOUT, is_on
 from ...hardware.nvidia import NvidiaGPU
-from ...hardware.nvidia_features import MMA_SYNC, WGMMA
-from ...ir import ArrayAttr, IntegerAttr, Operation, Pass, StringAttr, Type, functions_of, i32
+from ...hardware.nvidia_features import MMA_SYNC, TMA, WGMMA
+from ...ir import (
+    ArrayAttr,
+    CountedLoop,
+    IntegerAttr,
+    Operation,
+    Pass,
+    StringAttr,
+    Type,
+    functions_of,
+    i32,
+    is_tensor_dot,
+)
 from ...ir.passes import has_any, rows_from, run_pipeline
 from ...ir.remarks import remark
 from ...ir.verifier import verify
@@ -56,10 +67,6 @@ _HOST_MAPS = (
         when=has_any("tt.make_tensor_descriptor"),
     ),
 )
-_RAISE_LOADS = (
-    _general("raise-loads-to-tma", "loads of affine addresses by TMA", when=has_any("tt.dot")),
-    _general("canonicalize", "Drop the pointers of raised loads", when=has_any("tt.make_tensor_descriptor")),
-)
 _driver_jit = LazyModule(".driver_jit", __package__)
 _occupancy = LazyModule("...hardware.occupancy", __package__)
 _shared_memory_report = LazyModule("..shared_memory_report", __package__)
@@ -87,7 +94,7 @@ def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]
             {"native": capability if options.native_descriptors else 0},
             when=has_any("tt.make_tensor_descriptor", argument="!tt.tensordesc<"),
         ),
-        *(_RAISE_LOADS if options.raise_loads else ()),
+        *(_raise_loads(options, machine.num_warps) if options.raise_loads or options.launch_versions else ()),
         *(_HOST_MAPS if options.host_maps and options.native_descriptors else ()),
         _general(
             "decompose-scaled-dot",
@@ -103,6 +110,37 @@ def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]
         Pass("convert-triton-to-tritongpu", convert_triton_to_tritongpu, "a plain layout for every tensor", machine),
         *nvidia_ttgir_pipeline(options.target.gpu, options.num_stages),
     ]
+
+
+def _raise_loads(options: CUDAOptions, warps: int) -> Iterator[Pass]:
+    """Loads by TMA in launches that allow it: all that can be, or those of persistent kernels."""
+    if options.target.gpu.has(TMA if options.raise_loads else WGMMA):
+        if options.persistent:
+            yield _general("make-persistent", "each program computes several tiles", when=has_any("tt.dot"))
+        yield _general(
+            "raise-loads-to-tma",
+            "loads of affine addresses by TMA",
+            {"everything": options.raise_loads, "warps": warps},
+            when=has_any("tt.dot") if options.raise_loads else _has_nested_dots,
+        )
+        yield _general("canonicalize", "Drop the pointers of raised loads", when=_is_raised)
+
+
+def _has_nested_dots(module: Operation) -> bool:
+    """Whether a dot is in two loops or more, as those of persistent kernels are."""
+    return any(is_tensor_dot(op) and _loops_around(op) > 1 for op in module.walk())
+
+
+def _loops_around(op: Operation) -> int:
+    count, around = 0, op.parent_op
+    while around is not None:
+        count, around = count + isinstance(around, CountedLoop), around.parent_op
+    return count
+
+
+def _is_raised(module: Operation) -> bool:
+    """Whether loads were raised."""
+    return any(LAUNCH_PREDICATE in func.attributes for func in functions_of(module))
 
 
 def default_ttgir_pipeline(capability: int) -> list[Pass]:
@@ -185,6 +223,7 @@ class Build:
             metadata.update(_resources(module, options))
             metadata["tensordesc_meta"], metadata["argument_maps"] = _descriptors(module)
             metadata["launch_predicate"] = _launch_predicate(module)
+            metadata["persistent_grid"] = _has_launch_value(module)
             metadata["shared"] = max(lowered.shared_bytes, options.min_shared_mem or 0)
             self._check_shared(module, metadata)
             comment = launch_comment(metadata)
@@ -414,6 +453,12 @@ def _launch_predicate(module: Operation) -> str | None:
     """The conditions on launches that may run the kernel (`analysis/launch_conditions`); None without any."""
     found = [func.attributes.get(LAUNCH_PREDICATE) for func in functions_of(module)]
     return next((text.value for text in found if isinstance(text, StringAttr)), None)
+
+
+def _has_launch_value(module: Operation) -> bool:
+    """Whether the kernel has a parameter with the number of its programs, of which a launch starts as many as run."""
+    rows = [func.arg_attrs for func in functions_of(module) if isinstance(func, tt.Func) and func.arg_attrs is not None]
+    return any(row.get(LAUNCH_VALUE) is not None for attrs in rows for row in attrs.elements)
 
 
 def _host_map(func: tt.Func, index: int) -> str | None:

@@ -27,6 +27,7 @@ class LaunchBackend(NamedTuple):
     memory at addresses among them. `report(x, y, z, stream, status)` raises the error for a status of the machine code.
     `guards` are further conditions. `encoders` encode the maps of tensor descriptors, in order; without encoders,
     kernels with descriptors have no plan. `stored` are the offsets of the addresses of arrays that are written.
+    `resident`: a persistent kernel starts at most so many programs, 0 for others.
     """
 
     packer: Packer
@@ -40,3 +41,4 @@ class LaunchBackend(NamedTuple):
     guards: Sequence[ArgumentGuard] = ()
     encoders: Sequence[MapEncoder | None] = ()
     stored: frozenset[int] = frozenset()
+    resident: int = 0

@@ -18,6 +18,7 @@ from ...frontend.captured_globals import CapturedGlobal
 from .. import arrays
 from ..errors import ArgumentError
 from ..grid import normalize_grid
+from ..kernel_versions import persistent_grid
 from ..packing import Packer, padded
 from ..specialize import ALIGNED, ParameterRule, integer_range
 from ..stream import stream_handle
@@ -103,6 +104,7 @@ def make_plan(
     guards += backend.guards
     guards += [guard for captured in global_values for guard in _global_guards(captured)]
     guards += _map_guards(backend.packer, unless) if template is None else ()
+    guards += _grid_guards(backend.resident)
     return Plan(
         native,
         *call,
@@ -190,6 +192,16 @@ def _map_guards(packer: Packer, unless: HostMaps | None) -> Iterator[ArgumentGua
     for maps in [*made, *([] if packer.maps is None else [_Maps(packer, packer.maps)])]:
         (start, length), (at, size) = maps.read, maps.write
         yield {"check": "derived", "call": maps.__getitem__, "low": start, "high": length, "at": at, "size": size}
+
+
+def _grid_guards(resident: int) -> Iterator[ArgumentGuard]:
+    """After all others: a guard that replaces the grid of a persistent kernel by the programs that are started."""
+    if resident:
+
+        def started(grid: bytes) -> bytes:
+            return _GRID.pack(*persistent_grid(_GRID.unpack(grid), resident))
+
+        yield {"check": "derived", "call": started, "low": 0, "high": _GRID.size, "at": -FRAME_HEAD, "size": _GRID.size}
 
 
 def _normalize(name: str, grid: Any) -> tuple[int, int, int]:

@@ -51,9 +51,9 @@ def compile_for_c(request: Request) -> tuple[CompiledKernel, Delivery]:
     fn = kernel_of(request)
     entries = entries_of(request, fn)
     options = {**_DEFAULTS, **options_of(request)}
-    if options.get("raise_loads"):
+    if options.get("raise_loads") or options.get("persistent"):
         raise AotError(
-            "raise_loads=True: C code has one version of a kernel, and loads by TMA are only for some launches"
+            "C code has one version of a kernel; with raise_loads or persistent there are two, one for some launches"
         )
     constants = {name: e.value for name, e in entries.items() if not e.type}
     interface = make_interface(target.backend, _out_name(request, fn), request.signature, entries, constants, options)
