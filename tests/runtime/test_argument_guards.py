@@ -16,6 +16,12 @@ from tritium.runtime.fastpath.text import FIELDS, FRAME_HEAD
 pytestmark = pytest.mark.skipif(native_fastpath() is None, reason="no native code on this machine")
 
 
+@pytest.fixture(params=["quick", "optimized"], autouse=True)
+def code(request: pytest.FixtureRequest) -> str:
+    """Which code of the fast path tests run (see `conftest`)."""
+    return str(request.param)
+
+
 class Argument:
     """What the guards here are about."""
 

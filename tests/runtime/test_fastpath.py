@@ -18,7 +18,7 @@ import pytest
 
 import tritium.language as tl
 from tests.runtime.fake import kernel_of, program, slot
-from tritium.runtime import ArgumentError, LaunchError, TensorDescriptor
+from tritium.runtime import ArgumentError, LaunchError
 from tritium.runtime.fastpath.native import native_fastpath
 from tritium.runtime.fastpath.table import PLANS
 from tritium.runtime.jit import JITFunction, reinterpret
@@ -537,33 +537,3 @@ def test_forked_child_continues(four: Any, slow: Slow) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert slow.during(lambda: four[(8,)](out, 11)) == 0
     assert words(out)[1:] == [11, 7, 9]
-
-
-def test_descriptors_are_packed_by_their_values(compiled: Any, slow: Slow) -> None:
-    def described(out, a, b):
-        pass
-
-    kernel, out = storing(described, 11), np.zeros(16, np.int64)
-    x, y = (np.zeros((64, 32), np.float32) for _ in range(2))
-
-    def launch(array: Any, rows: int = 64, block: int = 16, columns: int = 32, padding: str = "zero") -> int:
-        descriptors = [TensorDescriptor(a, [rows, columns], [32, 1], [block, 16], padding) for a in (array, y)]
-        count = slow.during(lambda: kernel[(1,)](out, *descriptors), 1)
-        expected = [[a.ctypes.data, rows, columns, 32, 1] for a in (array, y)]
-        assert words(out)[:11] == [out.ctypes.data, *expected[0], *expected[1]]
-        return count
-
-    assert [launch(x) for _ in range(4)] == [1, 1, 0, 0]
-    assert launch(y) == launch(x, rows=48) == 0  # other values of the same kind
-    assert launch(x, block=32) == launch(x, columns=31) == launch(x, padding="nan") == 1  # other kernels
-    assert launch(x.view(np.int32)) == 1
-    kept = TensorDescriptor.from_tensor(x, [16, 16])
-    assert slow.during(lambda: kernel[(1,)](out, kept, kept), 1) == 0
-    kept.shape[0], kept.base = 8, y  # it is looked at anew at each launch
-    assert slow.during(lambda: kernel[(1,)](out, kept, kept), 1) == 0
-    assert words(out)[1:6] == [y.ctypes.data, 8, 32, 32, 1]
-    kept.block_shape[0] = 32
-    assert slow.during(lambda: kernel[(1,)](out, kept, kept), 1) == 1
-    kept.shape[0] = 1 << 70
-    with pytest.raises(ArgumentError):
-        kernel[(1,)](out, kept, kept)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import threading
-from functools import lru_cache
+from functools import lru_cache, partial
 
-from ..backends.cpu.pool import load_text
+from ..backends.cpu.pool import load_quickly
 from ..backends.errors import BackendError
 from ..backends.llvm import lean
 from ..backends.nvidia.launch import Native, launch_text
@@ -15,7 +15,6 @@ __all__ = ["native_launch"]
 
 
 _lock = threading.Lock()
-_LEVEL = 2  # as `lean` requires
 
 
 def native_launch() -> Native | None:
@@ -31,7 +30,7 @@ def _native_launch() -> Native | None:
         return None
     try:
         with lean():
-            loaded = load_text("cuda-launch", launch_text(python=True), _LEVEL)
+            loaded = load_quickly("cuda-launch", partial(launch_text, python=True))
     except BackendError:
         return None
     loaded.keep_forever()  # launchers may be called during the interpreter's finalization

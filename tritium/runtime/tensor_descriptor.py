@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from ..support.dataclasses import dataclass
-from .arrays import describe
+from .arrays import ArrayInfo, describe
 from .errors import DescriptorError
 
-__all__ = ["TensorDescriptor", "element_bytes", "strides_of"]
+__all__ = ["MAX_RANK", "TensorDescriptor", "element_bytes", "strides_of"]
 
-_MAX_RANK = 5
+MAX_RANK = 5
 _MAX_ELEMENTS = 1 << 20  # of a tensor in a kernel
 _WITHOUT_MEMORY = ("FakeTensor", "FunctionalTensor")  # of torch while tracing
 _ALIGNMENT = 16  # bytes: the alignment that TMA requires of the base and of every stride but the last
 
 
+@lru_cache(maxsize=64)
 def element_bytes(element: str) -> int:
     """The size of an element by the name of its type in signatures.
 
@@ -27,8 +29,9 @@ def element_bytes(element: str) -> int:
 
 def strides_of(tensor: Any) -> tuple[list[int], list[int]]:
     """Shape and strides in elements of a tensor with `.shape` and `.stride()` (torch), or of a NumPy array."""
-    if hasattr(tensor, "stride"):
-        return list(tensor.shape), list(tensor.stride())
+    stride = getattr(tensor, "stride", None)
+    if stride is not None:
+        return list(tensor.shape), list(stride())
     return list(tensor.shape), [s // tensor.itemsize for s in tensor.strides]
 
 
@@ -49,8 +52,29 @@ class TensorDescriptor:
     round_f32_to_tf32: bool = False
 
     def __post_init__(self) -> None:
-        self._check_rank()
         info = describe(self.base)
+        if info is None or not self._is_valid(info.address, info.element):
+            self._refuse(info)
+
+    def _is_valid(self, address: int, element: str) -> bool:
+        """Whether the requirements are met, except those of unusual descriptors: False sends these to `_refuse`."""
+        shape, strides, block, size = self.shape, self.strides, self.block_shape, element_bytes(element)
+        rank, bits = len(shape), 0
+        if address % _ALIGNMENT or not 0 < rank <= MAX_RANK or not len(strides) == len(block) == rank:
+            return False
+        for n, extent in zip(block, shape):
+            if n.__class__ is not int or n < 1 or extent.__class__ is not int or extent < 1:
+                return False
+            bits += (n - 1).bit_length()
+        for stride in strides[:-1]:
+            if stride.__class__ is not int or stride * size % _ALIGNMENT:
+                return False
+        usual = self.padding == "zero" and not self.round_f32_to_tf32
+        return usual and strides[-1] == 1 and 1 << bits <= _MAX_ELEMENTS
+
+    def _refuse(self, info: ArrayInfo | None) -> None:
+        """DescriptorError for the first requirement that is not met."""
+        self._check_rank()
         if info is None:
             raise DescriptorError(f"the base of a TensorDescriptor must be an array, not {type(self.base).__name__}")
         if info.address % _ALIGNMENT and type(self.base).__name__ not in _WITHOUT_MEMORY:
@@ -71,7 +95,7 @@ class TensorDescriptor:
 
     def _check_rank(self) -> None:
         rank = len(self.shape)
-        if not 1 <= rank <= _MAX_RANK:
+        if not 1 <= rank <= MAX_RANK:
             what = "cannot be more than 5" if rank else "must not be zero"
             raise DescriptorError(f"rank {what}: the shape of a TensorDescriptor is {list(self.shape)}")
         if len(self.strides) != rank or len(self.block_shape) != rank:

@@ -5,13 +5,15 @@ import sys
 import textwrap
 import threading
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tritium.backends.cpu import BackendError, compile_llvm, get_num_threads, host_target, load_object, set_num_threads
 from tritium.backends.cpu.launch import _State, ctypes_launcher, make_launcher
-from tritium.backends.cpu.pool import load_pool, pool
+from tritium.backends.cpu.pool import load_pool, load_quickly, load_text, pool, store_optimized, stored_text
 from tritium.conversion.llvm.abi import RECORD_ERROR, ErrorRecord, pack_arguments
 
 # Each program adds 1 to its counter (racy on purpose: running twice or in two threads would show), after
@@ -404,3 +406,29 @@ def test_worker_on_the_callers_core_does_not_preempt_a_short_launch(tmp_path):
     short, long = map(int, done.stdout.split())
     assert short <= 30, "a worker preempted its launch"  # of 100; nearly all where workers join at once
     assert long == 3, "no worker helped with a launch of many milliseconds"
+
+
+def test_code_is_loaded_before_it_is_optimized(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The optimized code is stored for the next process; without text if a key stands for it."""
+    monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path))
+    text = "define i32 @tt.answer(i32 %a) {\n  %b = add i32 %a, 20\n  %c = add i32 %b, 20\n  ret i32 %c\n}\n"
+    asked: list[bool] = []
+
+    def make() -> str:
+        asked.append(True)
+        return text
+
+    def answer(loaded: Any) -> int:
+        return int(ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(loaded.address("tt.answer"))(2))
+
+    assert stored_text("answer", "key") is None
+    assert answer(load_quickly("answer", make, "key")) == 42 and stored_text("answer", "key") is None
+    store_optimized()
+    found = stored_text("answer", "key")
+    assert found is not None and answer(found) == 42
+    assert answer(load_quickly("answer", make, "key")) == 42 and asked == [True]
+    store_optimized()
+    assert answer(load_quickly("answer", lambda: text)) == 42  # the key is a hash of the text
+    store_optimized()
+    assert answer(load_text("answer", text, 2)) == 42
+    assert len(list((tmp_path / "native").iterdir())) == 2

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from .table import PLANS
 
-__all__ = ["FIELDS", "FRAME_HEAD", "LATE"]
+__all__ = ["DESCRIPTORS", "FIELDS", "FRAME_HEAD", "LATE"]
+
+DESCRIPTORS = 4  # descriptors of an argument that native code recognizes
 
 #: the 64-bit fields of each structure, in order
 FIELDS: Mapping[str, Sequence[str]] = {
@@ -16,6 +18,11 @@ FIELDS: Mapping[str, Sequence[str]] = {
         "stream_kind", "stream_call", "stream_argument", "scratch", "result", "report",
     ),
     "guard": ("check", "type", "slot", "low", "high", "object", "call", "extra"),
+    "memo": (  # `descriptors`
+        "base", "rank", "block", "padding", "base_name", "shape_name", "strides_name", "block_shape_name",
+        "padding_name", "round_f32_to_tf32_name", *(f"entry{i}" for i in range(DESCRIPTORS)),
+    ),
+    "known": ("fields", "bytes"),  # an entry of a memo
     "table": (*(f"plan{i}" for i in range(PLANS)), "slow", "owner", "spare", "type"),
     "bound": ("references", "class", "vectorcall", "table", "owner", "grid"),
     "frame": ("x", "y", "z", "stream"),

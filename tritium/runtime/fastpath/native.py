@@ -10,10 +10,11 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ...backends.cpu.loader import LoadedObject
-from ...backends.cpu.pool import load_text, stored_text
+from ...backends.cpu.pool import load_quickly, stored_text
 from ...backends.errors import BackendError
 from ...support import settings
 from ...support.lazy import LazyModule
@@ -24,8 +25,6 @@ from .launch_backend import ArgumentGuard
 __all__ = ["Native", "Plan", "native_fastpath"]
 
 _text = LazyModule(".text", __package__)
-
-_LEVEL = 2  # of LLVM's effort: 60 ms once a machine, for a fifth of a launch with many arguments
 
 _HEAD = 16  # bytes of an object's head; more without the GIL, and where Python is built to find errors of its own
 
@@ -140,12 +139,16 @@ def _load(compiles: bool) -> Native | None:
     old = sys.version_info < (3, 11)
     try:
         key = _sources_key(old)
+        if compiles:
+            return Native(load_quickly("fastpath", partial(_make_text, old), key))
         loaded = stored_text("fastpath", key)
-        if loaded is None and compiles:
-            loaded = load_text("fastpath", _text.fastpath_text(old=old), _LEVEL, key)
         return None if loaded is None else Native(loaded)
     except BackendError:
         return None
+
+
+def _make_text(old: bool) -> str:
+    return _text.fastpath_text(old=old)  # type: ignore[no-any-return]
 
 
 def _sources_key(old: bool) -> str:
@@ -158,7 +161,7 @@ def _sources_key(old: bool) -> str:
                 if entry.name.endswith(".py"):
                     status = entry.stat()
                     found.append((entry.path, status.st_mtime_ns, status.st_size))
-    return repr((old, _LEVEL, sorted(found)))
+    return repr((old, sorted(found)))
 
 
 class Plan:
@@ -242,21 +245,27 @@ class Plan:
         self._keep.append(words)
         start = -(-ctypes.addressof(words) // size) * size
         for number, guard in enumerate(guards):
-            slot = guard.get("at", 0) + FRAME_HEAD | guard.get("size", 0) << 32
-            slot |= guard.get("mask", 0) << 48 | guard.get("want", 0) << 56
-            slot |= LATE if guard["check"] in _LATE else 0
-            values = {_STORED.get(name, name): value for name, value in guard.items()}
-            values |= {"check": native.address(f"tt.guard_{guard['check']}"), "slot": slot}
-            found = self._structure("guard", values, _OBJECTS.get(guard["check"], set()))
-            ctypes.memmove(start + number * size, found, size)
+            ctypes.memmove(start + number * size, self._guard(native, guard), size)
         return start
+
+    def _guard(self, native: Native, guard: ArgumentGuard) -> Any:
+        slot = guard.get("at", 0) + FRAME_HEAD | guard.get("size", 0) << 32
+        slot |= guard.get("mask", 0) << 48 | guard.get("want", 0) << 56
+        slot |= LATE if guard["check"] in _LATE else 0
+        values = {_STORED.get(name, name): value for name, value in guard.items() if name != "base"}
+        values |= {"check": native.address(f"tt.guard_{guard['check']}"), "slot": slot}
+        if "base" in guard:  # of a descriptor
+            base = self._guard(native, guard["base"])
+            guard["call"].set_base(self._kept(base))
+            values["object"] = ctypes.addressof(guard["call"].words)
+        return self._structure("guard", values, _OBJECTS.get(guard["check"], set()))
 
 
 #: fields of a guard that share a word with others
 _STORED = {"place": "high", "expected": "extra"}
 
 #: checks that call Python for an argument, or read what such a check stores
-_LATE = frozenset(("array", "address", "bytes", "derived"))
+_LATE = frozenset(("array", "address", "bytes", "derived", "descriptor"))
 
 #: fields that may hold an int as an object, by check
 _OBJECTS = {

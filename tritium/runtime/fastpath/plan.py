@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from functools import partial
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,15 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...compiler import CompiledKernel
 from ...frontend.captured_globals import CapturedGlobal
 from .. import arrays
-from ..errors import ArgumentError
 from ..grid import normalize_grid
 from ..kernel_versions import persistent_grid
 from ..packing import Packer, padded
 from ..specialize import ALIGNED, ParameterRule, integer_range
 from ..stream import stream_handle
-from ..tensor_descriptor import TensorDescriptor, element_bytes
+from ..tensor_descriptor import TensorDescriptor
 from ..tensor_maps import Im2ColEncoder, MapEncoder, NotEncodable
 from ..torch_abi import functions_for, look_at, state_of
+from .descriptors import DescriptorMemo
 from .fields import FIELDS, FRAME_HEAD
 from .launch_backend import ArgumentGuard, LaunchBackend
 from .native import Native, Plan, native_fastpath
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["make_plan", "launch_plan"]
 
-_KEPT = 256  # memoized descriptors of a plan, for each argument
+_KEPT = 256  # memoized tensor maps of a plan
 
 _value = attrgetter("value")
 _STREAM_AT = 8 * FIELDS["frame"].index("stream") - FRAME_HEAD  # relative to the parameters, as all offsets
@@ -396,55 +395,16 @@ def _reader(backend: LaunchBackend, array: Any, stored: bool) -> Callable[[Any],
 def _descriptor(
     backend: LaunchBackend, value: TensorDescriptor, slot: _Slot, encoder: MapEncoder | None
 ) -> ArgumentGuard | None:
-    """The parameters of a descriptor, memoized by address, shape and strides; the guard requires the base, block and
-    padding of `value`."""
-    read = _reader(backend, value.base, slot.places[0][0] in backend.stored)
+    """A guard that requires the base, block and padding of `value`, and stores the parameters of a descriptor."""
+    at = slot.places[0][0]
+    read = _reader(backend, value.base, at in backend.stored)
     if read is None:
         return None
     if isinstance(encoder, Im2ColEncoder):  # its map depends on more than address, shape and strides
         return None
-    address, block, padding = read, copy(value.block_shape), value.padding
-    make = _values(backend, value, encoder)
-    pack = struct.Struct(f"<{padded(slot.codes, slot.places)}").pack
-    known: dict[tuple[Any, ...], bytes] = {}
-
-    def encode(descriptor: TensorDescriptor) -> bytes | None:
-        at = address(descriptor.base)
-        if at is None or descriptor.block_shape != block or descriptor.padding != padding:
-            return None
-        key = at, descriptor.round_f32_to_tf32, *descriptor.shape, *descriptor.strides
-        found = known.get(key)
-        if found is None and (values := make(descriptor, at)) is not None:
-            if len(known) >= _KEPT:
-                known.clear()
-            try:
-                found = known[key] = pack(*values)
-            except struct.error:  # the same
-                return None
-        return found
-
-    return {"check": "bytes", "type": type(value), "call": encode, **slot.fields}
-
-
-_Make = Callable[[TensorDescriptor, int], "Sequence[Any] | None"]
-
-
-def _values(backend: LaunchBackend, like: TensorDescriptor, encoder: MapEncoder | None) -> _Make:
-    """A function that returns the values of a descriptor at an address; None where another kernel than that of `like`
-    may be needed."""
-    info = arrays.describe(like.base)
-    assert info is not None
-    size, times = element_bytes(info.element), 2 if backend.packer.layout.attributes else 1
-    uneven = like.has_uneven_rows(size)
-
-    def make(descriptor: TensorDescriptor, address: int) -> Sequence[Any] | None:
-        if descriptor.has_uneven_rows(size) is not uneven:
-            return None
-        if encoder is None:
-            return address, *(*descriptor.shape, *descriptor.strides) * times
-        try:
-            return encoder(descriptor, address, "")
-        except ArgumentError:  # the launch in Python reports which argument it is
-            return None
-
-    return make
+    format = f"<{padded(slot.codes, slot.places)}"
+    memo = DescriptorMemo(value, read, encoder, 2 if backend.packer.layout.attributes else 1, format)
+    rule = ParameterRule("", False, False, False, False, "")
+    base = _pointer(backend, rule, value.base, "", _Slot(slot.codes[:1], slot.places[:1]))
+    guard = {"type": type(value), "call": memo, **slot.fields}
+    return {"check": "bytes", **guard} if base is None else {"check": "descriptor", "base": base, **guard}

@@ -1,7 +1,7 @@
 """Preparation of the launch fast path: its code is loaded in a thread, and plans are made where they pay off.
 
-Loading the code, with the modules that make plans, takes 4 ms, the first time on a machine 100 ms of LLVM; a plan takes
-0.1 to 0.2 ms; and a launch without one 20 to 40 us more than with one (2026-11, two cores; a host with cold caches
+Loading the code, with the modules that make plans, takes 4 ms, the first time on a machine 8 ms of LLVM more, which
+then optimizes it for the disk in 120 ms; a plan takes 0.1 to 0.2 ms; and a launch without one 20 to 40 us more than with one (2026-11, two cores; a host with cold caches
 takes five to ten times as long over each). So the code is loaded in a thread:
 
 - while a compile waits for LLVM, if it is on disk;
@@ -32,6 +32,7 @@ _FORK_WAIT_S = 5.0
 _idle = LazyModule("...support.idle", __package__)
 _llvm = LazyModule("...backends.llvm", __package__)
 _native = LazyModule(".native", __package__)
+_pool = LazyModule("...backends.cpu.pool", __package__)
 
 
 class Preparation:
@@ -109,6 +110,8 @@ class Preparation:
         if native is not None:
             _find_torch_functions()
             self.ready = True
+        with _llvm.lean():
+            _pool.store_optimized()
 
     def _before_fork(self) -> None:
         thread = self._thread
