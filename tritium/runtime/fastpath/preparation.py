@@ -1,8 +1,9 @@
 """Preparation of the launch fast path: its code is loaded in a thread, and plans are made where they pay off.
 
 Loading the code, with the modules that make plans, takes 4 ms, the first time on a machine 8 ms of LLVM more, which
-then optimizes it for the disk in 120 ms; a plan takes 0.1 to 0.2 ms; and a launch without one 20 to 40 us more than with one (2026-11, two cores; a host with cold caches
-takes five to ten times as long over each). So the code is loaded in a thread:
+then optimizes it for the disk in 120 ms; a plan takes 0.1 to 0.2 ms; and a launch without one 20 to 40 us more than
+with one (2026-11, two cores; a host with cold caches takes five to ten times as long over each). So the code is loaded
+in a thread:
 
 - while a compile waits for LLVM, if it is on disk;
 - while a compile waits for the assembler or a worker process, compiled if need be;
