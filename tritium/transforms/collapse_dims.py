@@ -121,6 +121,10 @@ class _Function:
             op.attributes["axis"] = IntegerAttr(sum(at <= op.axis for at in place.kept), i32)
         for op, at, ty in views:
             _view(op, at, ty)
+        for op in list(self.func.walk()) if changed else ():
+            if isinstance(op, tt.Reshape) and op.src.type is op.result.type:
+                op.result.replace_all_uses_with(op.src)
+                op.erase()
         return bool(changed)
 
     def join(self, op: Operation, operands: Sequence[int]) -> _Place | None:

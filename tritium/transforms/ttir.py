@@ -80,6 +80,7 @@ ORDER = [
 check_order(TTIR_PIPELINE, ORDER)
 
 CPU_PIPELINE = [
+    _row("exchange-pairs", "Read exchanged elements: reductions of pairs keep dimensions", when=has_many_dimensions),
     _row("collapse-dims", "Merge loops over dimensions that no operation distinguishes", when=has_many_dimensions),
 ]
 """Passes on `ttir` for CPUs, before tiles become loops; GPUs move elements by layouts, regardless of rank."""

@@ -313,7 +313,9 @@ def make_plan(region_blocks: list[Block], affinity: Affinity, hopeful: Affinity,
     for op in ops:
         if inlinable(op):
             for r in op.results:
-                plan.costs[r] = _cost(plan, op, r)
+                plan.costs[r] = cost = _cost(plan, op, r)
+                if cost > LOAD_COST and any(_breaks_vectors(plan, user, r) for user in r.users):
+                    plan.costs[r] = LOAD_COST  # it is buffered (P4)
     for op in reversed(ops):
         if inlinable(op):
             for r in op.results:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dialects import arith, tt, ub
+from ...dialects import arith, tt, ttc, ub
 from ...ir import DenseElementsAttr, Value, element_type, i1, i32
 from ...support import InternalError
 from .buffers import row_major
@@ -191,6 +191,9 @@ def _either(ev: Evaluator, op: Any, where: Lane, n: int, below: Callable[[], Lan
 
 @evaluates(tt.Gather)
 def _gather(ev: Evaluator, op: tt.Gather, index: Index) -> Lane:
+    exchanged = _exchange(ev, op, index)
+    if exchanged is not None:
+        return exchanged
     at = ev.at(op.indices, index)
     w = ev.w
     where: Lane
@@ -202,3 +205,35 @@ def _gather(ev: Evaluator, op: tt.Gather, index: Index) -> Lane:
         where = Vec(w.cast(w.vector(at, ev.lanes), i32, True, at.level), at.level)
     source = tuple(where if d == op.axis else i for d, i in enumerate(index))
     return ev.at(op.src, source)
+
+
+def _exchange(ev: Evaluator, op: tt.Gather, index: Index) -> Lane | None:
+    """A gather at the index xor a number: another vector, its lanes in another order, or both.
+
+    A chunk starts at a multiple of its length, a power of two.
+    """
+    at, w, lanes, number = index[0], ev.w, ev.lanes, _exchange_number(op.indices)
+    if number is None or len(index) > 1 or not isinstance(at, Strided) or at.stride != 1:
+        return None
+    within = number % lanes
+    if number != within:
+        at = Strided(w.place(arith.XOrI(at.base, w.number(number - within)), at.level), 1, at.level)
+        index = (at,)
+    found = ev.at(op.src, index)
+    if not within:
+        return found
+    own, order = w.vector(found, lanes), tuple(lane ^ within for lane in range(lanes))
+    level = max(at.level, found.level)
+    return Vec(w.place(ttc.Shuffle(own, own, order), level), level)
+
+
+def _exchange_number(indices: Value) -> int | None:
+    """A number such that element i of the tile is i xor this number, in a tile whose size is a power of two."""
+    op, size = indices.defining_op, tile_type(indices).numel
+    for start, constant in (op.operands, op.operands[::-1]) if isinstance(op, arith.XOrI) else ():
+        first, second = start.defining_op, constant.defining_op
+        if isinstance(first, tt.MakeRange) and first.start == 0 and isinstance(second, arith.Constant):
+            number = second.splat_value()
+            if isinstance(number, int) and 0 <= number < size and size & (size - 1) == 0:
+                return number
+    return None
