@@ -9,7 +9,7 @@ import pytest
 
 from tests.runtime.fake import fake_backend
 from tritium.backends.cpu.pool import load_text
-from tritium.runtime.fastpath import native
+from tritium.runtime.fastpath import direct, native
 from tritium.runtime.fastpath import preparation as preparing
 from tritium.runtime.fastpath.text import fastpath_text
 
@@ -38,6 +38,7 @@ def early_plans(monkeypatch, request):
     if native.native_fastpath() is not None and not quick:
         monkeypatch.setattr(native, "_found", [optimized()])
     monkeypatch.setattr(preparing, "PLAN_AFTER", 1)
+    monkeypatch.setattr(direct, "PLAN_AFTER", 0)
 
 
 @pytest.fixture

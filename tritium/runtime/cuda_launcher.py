@@ -65,6 +65,7 @@ class CudaLauncher(Versioned):
         self.packer = Packer(self.names, types, layout, encoders, maps)
         self.forms = CallForms.of(kernel)
         self.calls = DirectCalls(self, self.packer)
+        self._expected: dict[int, LoadedFunction] = {}  # by GPU: what this launcher's parameters were compared with
         self.scratch = [
             (values.get(f"{kind}_scratch_size") or 0, values.get(f"{kind}_scratch_align") or 1)
             for kind in ("global", "profile")
@@ -98,6 +99,9 @@ class CudaLauncher(Versioned):
         """The kernel loaded on a GPU; its resource usage is stored in the CompiledKernel."""
         kernel = self.kernel
         function: LoadedFunction = kernel.loaded.on(index, native_launch())
+        if self._expected.get(index) is function:
+            return function
+        self._expected[index] = function
         function.expect(self.packer.slots + 2, self.packer.size)
         kernel.n_regs, kernel.n_spills = function.n_regs, function.n_spills
         kernel.n_max_threads = function.n_max_threads

@@ -43,16 +43,17 @@ class _Functions:
         head = (offset, *addresses, *marks)
         self.words = (ctypes.c_uint64 * (len(head) + len(Layout._fields)))(*head)
         self.address = ctypes.addressof(self.words)
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+        self._calls = [kind(address) for address in addresses]
         self.layout = find_layout(self.look_at)
         self.words[len(head) :] = list(self.layout or [0] * len(Layout._fields))
 
     def look_at(self, tensor: Any) -> TensorView | None:
         """The functions' results for a tensor; None if they fail."""
-        results = []
-        for address in self.words[1 : 1 + len(_NAMES)]:
+        results, at = [], id(tensor) + self.words[0]
+        for ask in self._calls:
             found = ctypes.c_int64()
-            ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(address)
-            if ask(id(tensor) + self.words[0], ctypes.addressof(found)):
+            if ask(at, ctypes.addressof(found)):
                 return None
             results.append(found.value)
         address, dtype, device, index = results
@@ -113,10 +114,18 @@ def state_of(tensor: Any) -> int:
     return state_by(layout, tensor)
 
 
+_stream_functions: dict[int, int] = {}
+
+
 def stream_function_address(device: int, expected: int) -> int:
-    """The address of a function (index, address of the result) for a GPU's current stream, if it returns `expected`;
-        else
-    0."""
+    """The address of a function (index, address of the result) for a GPU's current stream, if it returned `expected`
+    when it was first used for this GPU; else 0."""
+    if device not in _stream_functions:
+        _stream_functions[device] = _find_stream_function(device, expected)
+    return _stream_functions[device]
+
+
+def _find_stream_function(device: int, expected: int) -> int:
     address = _address("libtorch_cuda.so", "aoti_torch_get_current_cuda_stream")
     if not address:
         return 0

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 __all__ = ["STATE_MASK", "Layout", "Marks", "address_by", "find_layout", "find_marks", "state_by"]
 
-_TENSOR_WORDS, _STORAGE_WORDS = 22, 8  # 64-bit words that are searched; the objects are no smaller
+_TENSOR_WORDS, _STORAGE_WORDS = 24, 8  # 64-bit words that are searched: a tensor has 22 to 24, by version of torch
 _HEAD = 2  # words of an object's vtable and reference counts
 STATE_MASK = (1 << 56) - 1  # flags end within the last byte of a state: its other bits are uninitialized
 

@@ -16,9 +16,8 @@ of coordinates no operation distinguishes the dimensions, and `collapse-dims` me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
 
 from ..dialects import arith, tt
 from ..ir import (
@@ -27,7 +26,9 @@ from ..ir import (
     IntegerType,
     Operation,
     TensorType,
+    Type,
     Value,
+    element_type,
     functions_of,
     i32,
     pass_on,
@@ -35,6 +36,8 @@ from ..ir import (
 )
 
 __all__ = ["exchange_pairs"]
+
+_VIEWS = (tt.Reshape, tt.ExpandDims)
 
 
 @pass_on("function")
@@ -47,20 +50,23 @@ def _is_power_of_two(n: int) -> bool:
     return n > 0 and n & (n - 1) == 0
 
 
-def _xor_reduction(value: Value) -> Any:
+def _xor_reduction(value: Value) -> tt.Reduce | None:
     """The reduction of pairs by xor of which `value` has the result at both places; None if it is no such value."""
-    broadcast: Any = value.defining_op
-    expanded: Any = broadcast.src.defining_op if isinstance(broadcast, tt.Broadcast) else None
-    reduction: Any = expanded.src.defining_op if isinstance(expanded, tt.ExpandDims) else None
-    if not isinstance(reduction, tt.Reduce) or len(reduction.operands) != 1 or expanded.axis != reduction.axis:
+    broadcast = value.defining_op
+    expanded = broadcast.src.defining_op if isinstance(broadcast, tt.Broadcast) else None
+    reduction = expanded.src.defining_op if isinstance(expanded, tt.ExpandDims) else None
+    if not isinstance(reduction, tt.Reduce) or len(reduction.operands) != 1:
         return None
-    operand = reduction.operands[0]
-    if shape_of(operand.type) != shape_of(value.type) or shape_of(operand.type)[reduction.axis] != 2:
+    operand, axis = reduction.operands[0], reduction.axis
+    shape = shape_of(operand.type)
+    if not isinstance(expanded, tt.ExpandDims) or expanded.axis != axis:
         return None
-    combine, *others = list(reduction.regions[0].blocks[0])
+    if shape != shape_of(value.type) or shape[axis] != 2:
+        return None
+    body = reduction.regions[0].blocks[0]
+    combine, *others = list(body)
     is_xor = isinstance(combine, arith.XOrI) and len(others) == 1 and others[0].operands[0] is combine.result
-    both = is_xor and set(combine.operands) == set(reduction.regions[0].blocks[0].args)
-    return reduction if both else None
+    return reduction if is_xor and set(combine.operands) == set(body.args) else None
 
 
 class _Function:
@@ -69,10 +75,11 @@ class _Function:
     def __init__(self, func: Operation) -> None:
         self.func = func
         self.block = func.regions[0].blocks[0]
+        self.anchor = next(iter(self.block))
         self.exchanged: dict[
             Value, tuple[Value, int]
         ] = {}  # a gather's result -> the source, and what its index is xor
-        self.known: dict[Any, Value] = {}  # flat tiles that depend on no argument
+        self.known: dict[tuple[object, ...], Value] = {}  # flat tiles that depend on no argument
 
     def run(self) -> bool:
         """Rewrite the exchanges, then the coordinates of tiles of the same shapes."""
@@ -101,10 +108,10 @@ class _Function:
                 return shape
         return None
 
-    def _gather(self, op: Any, tile: Value, distance: int) -> Value:
+    def _gather(self, op: arith.XOrI, tile: Value, distance: int) -> Value:
         """The elements of a tile at the index xor a number, flat; of what the tile is a bitcast of, for the bitcasts
         back. Exchanges one after another are one."""
-        cast: Any = tile.defining_op
+        cast = tile.defining_op
         source = cast.src if isinstance(cast, tt.Bitcast) else tile
         flat, view = _flat_type(source.type), source.defining_op
         before = self.exchanged.get(view.src) if isinstance(view, tt.Reshape) else None
@@ -121,46 +128,47 @@ class _Function:
         for back in [user for user in op.result.users if isinstance(user, tt.Bitcast)]:
             if back.result.type is source.type:
                 back.result.replace_all_uses_with(self._before(op, tt.Reshape(found, result=source.type)))
-                back.erase()
+                self._erase(back)
         return self._before(op, tt.Bitcast(found, result=_flat_type(tile.type)))
 
-    def _replace(self, op: Any, flat: Value) -> None:
+    def _replace(self, op: arith.XOrI | tt.Broadcast, flat: Value) -> None:
         """Replace the result by the elements of a flat tile, and drop what only it used."""
         operands = list(op.operands)
         op.result.replace_all_uses_with(self._before(op, tt.Reshape(flat, result=op.result.type)))
-        op.erase()
+        self._erase(op)
         while operands:
             made = operands.pop().defining_op
-            if (
-                isinstance(made, (tt.Broadcast, tt.ExpandDims, tt.Reduce, tt.Bitcast, tt.Reshape, tt.Gather))
-                and not made.results[0].uses
-            ):
+            if isinstance(made, (*_VIEWS, tt.Broadcast, tt.Reduce, tt.Bitcast, tt.Gather)) and not made.results[0].uses:
                 operands += made.operands
-                made.erase()
+                self._erase(made)
 
-    def _before(self, op: Operation, new: Any) -> Value:
-        new.loc = op.loc
-        op.parent.insert_before(new, op)  # type: ignore[union-attr]
-        return new.result  # type: ignore[no-any-return]
+    def _erase(self, op: Operation) -> None:
+        if op is self.anchor and op.next is not None:
+            self.anchor = op.next
+        op.erase()
+
+    def _before(self, op: Operation, new: Operation) -> Value:
+        new.loc, block = op.loc, op.parent
+        assert block is not None
+        block.insert_before(new, op)
+        return new.results[0]
 
     # -- coordinates ---------------------------------------------------------------------------------------------------
 
-    def _once(self, key: Any, make: Any) -> Value:
-        """A flat tile, written at the end of those at the start of the function."""
+    def _once(self, key: tuple[object, ...], make: Callable[[], Operation]) -> Value:
+        """A flat tile, written at the start of the function after those before."""
         found = self.known.get(key)
         if found is None:
             new = make()
             new.loc = self.func.loc
-            last = next(reversed(self.known.values()), None)
-            before = next(iter(self.block)) if last is None else last.defining_op.next  # type: ignore[union-attr]
-            self.block.insert_before(new, before)
+            self.block.insert_before(new, self.anchor)
             found = self.known[key] = new.results[0]
         return found
 
     def _index(self, size: int) -> Value:
         return self._once(("index", size), lambda: tt.MakeRange(0, size, result=TensorType((size,), i32)))
 
-    def _constant(self, size: int, value: Any, element: Any = i32) -> Value:
+    def _constant(self, size: int, value: int | float, element: Type = i32) -> Value:
         ty = TensorType((size,), element)
         return self._once(
             ("constant", repr(value), ty), lambda: arith.Constant(DenseElementsAttr((value,), ty), result=ty)
@@ -175,30 +183,29 @@ class _Function:
         key = "flat", value, tuple(shape)
         if key in self.known:
             return self.known[key]
-        op: Any = value.defining_op
-        if op is None or not isinstance(getattr(value.type, "element", None), IntegerType):
+        op, element, size = value.defining_op, element_type(value.type), prod(shape)
+        if op is None or not isinstance(element, IntegerType):
             return None
-        size = prod(shape)
         if isinstance(op, arith.Constant):
             number = op.splat_value()
-            return None if number is None else self._constant(size, number, value.type.element)
+            return None if number is None else self._constant(size, number, element)
         if isinstance(op, tt.Broadcast):
             return self._flat(op.src, shape)
-        if isinstance(op, (tt.Reshape, tt.ExpandDims, tt.MakeRange)):
-            return self._coordinate(op, shape)
+        if isinstance(op, (*_VIEWS, tt.MakeRange)):
+            return self._coordinate(value, shape)
         if not op.traits & ELEMENTWISE or op.regions or len(op.results) != 1:
             return None
-        operands = [self._flat(operand, shape) for operand in op.operands]
-        if any(operand is None for operand in operands):
+        operands = [flat for operand in op.operands if (flat := self._flat(operand, shape)) is not None]
+        if len(operands) < len(op.operands):
             return None
-        ty = TensorType((size,), value.type.element)
-        return self._once(key, lambda: type(op).create(operands, [ty], dict(op.attributes)))
+        ty, kind, attributes = TensorType((size,), element), op.__class__, dict(op.attributes)
+        return self._once(key, lambda: kind.create(operands, [ty], attributes))
 
-    def _coordinate(self, op: Any, shape: Sequence[int]) -> Value | None:
+    def _coordinate(self, value: Value, shape: Sequence[int]) -> Value | None:
         """A range along one dimension: some bits of the index."""
-        own = shape_of(op.results[0].type)
+        own, op = shape_of(value.type), value.defining_op
         along = [d for d, n in enumerate(own) if n > 1]
-        while isinstance(op, (tt.Reshape, tt.ExpandDims)):
+        while isinstance(op, _VIEWS):
             op = op.src.defining_op
         if not isinstance(op, tt.MakeRange) or op.start != 0 or len(along) != 1 or len(own) != len(shape):
             return None
@@ -212,5 +219,5 @@ class _Function:
         return self._once(("coordinate", size, stride, count), lambda: arith.AndI(moved, mask))
 
 
-def _flat_type(ty: Any) -> TensorType:
-    return TensorType((prod(ty.shape),), ty.element)
+def _flat_type(ty: Type) -> TensorType:
+    return TensorType((prod(shape_of(ty)),), element_type(ty))

@@ -48,12 +48,12 @@ class DescriptorMemo:
         self._element_bytes = element_bytes(info.element)
         self._uneven = like.has_uneven_rows(self._element_bytes)
         self._pack = struct.Struct(format).pack
-        self._known: dict[tuple[Any, ...], bytes] = {}
-        self._entries: list[Any] = [None] * DESCRIPTORS
+        self._known: dict[tuple[object, ...], bytes] = {}
+        self._entries: list[object] = [None] * DESCRIPTORS
         self._next = 0
         self.words = self._make_words()
 
-    def _make_words(self) -> Any:
+    def _make_words(self) -> ctypes.Array[ctypes.c_int64]:
         words = (ctypes.c_int64 * len(FIELDS["memo"]))()
         block = tuple(self._block)
         self._block_words = (ctypes.c_int64 * len(block))(*block)
@@ -85,7 +85,7 @@ class DescriptorMemo:
             self._remember(at, descriptor.round_f32_to_tf32, fields, found)
         return found
 
-    def _values(self, descriptor: TensorDescriptor, address: int) -> Sequence[Any] | None:
+    def _values(self, descriptor: TensorDescriptor, address: int) -> Sequence[object] | None:
         """The values of a descriptor at an address; None where another kernel than that of `like` may be needed."""
         if descriptor.has_uneven_rows(self._element_bytes) is not self._uneven:
             return None
@@ -96,7 +96,7 @@ class DescriptorMemo:
         except ArgumentError:  # the same
             return None
 
-    def _remember(self, address: int, rounds: object, fields: Sequence[Any], data: bytes) -> None:
+    def _remember(self, address: int, rounds: object, fields: Sequence[int], data: bytes) -> None:
         """Replace the oldest entry: address, `round_f32_to_tf32`, shape and strides, and the bytes.
 
         Entries are published by one store, since other threads may launch at any time.

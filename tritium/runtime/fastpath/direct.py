@@ -21,9 +21,11 @@ from ..stream import stream_handle
 from .preparation import preparation
 from .table import Call, LaunchTable
 
-__all__ = ["DirectCalls"]
+__all__ = ["PLAN_AFTER", "DirectCalls"]
 
 _plan = LazyModule(".plan", __package__)
+
+PLAN_AFTER = 2  # repetitions: a plan takes the time of three launches without it, which often are all there are
 
 
 class DirectCalls:
@@ -87,7 +89,7 @@ class DirectCalls:
             self._without.clear()
         kind = (*map(type, args), type(stream))
         repeats = self._repeats[kind] = self._repeats.get(kind, -1) + 1
-        if kind in self._without or not preparation.pays(repeats):
+        if kind in self._without or not preparation.pays(repeats) or repeats < PLAN_AFTER:
             return
         kernel = self._launcher.kernel
         forms = self._launcher.forms

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -148,7 +149,7 @@ def _load(compiles: bool) -> Native | None:
 
 
 def _make_text(old: bool) -> str:
-    return _text.fastpath_text(old=old)  # type: ignore[no-any-return]
+    return str(_text.fastpath_text(old=old))
 
 
 def _sources_key(old: bool) -> str:
@@ -240,30 +241,36 @@ class Plan:
 
     def _guards(self, native: Native, guards: Sequence[ArgumentGuard]) -> int:
         """The guards one after another, each in a cache line of its own."""
-        size = 8 * len(FIELDS["guard"])
-        words = (ctypes.c_int64 * (len(FIELDS["guard"]) * (len(guards) + 1)))()
-        self._keep.append(words)
-        start = -(-ctypes.addressof(words) // size) * size
-        for number, guard in enumerate(guards):
-            ctypes.memmove(start + number * size, self._guard(native, guard), size)
+        size = _GUARD.size
+        memory = ctypes.create_string_buffer(size * (len(guards) + 1))
+        start = -(-ctypes.addressof(memory) // size) * size
+        data = b"".join([self._guard(native, guard) for guard in guards])
+        ctypes.memmove(start, data, len(data))
+        self._keep.append(memory)
         return start
 
-    def _guard(self, native: Native, guard: ArgumentGuard) -> Any:
-        slot = guard.get("at", 0) + FRAME_HEAD | guard.get("size", 0) << 32
-        slot |= guard.get("mask", 0) << 48 | guard.get("want", 0) << 56
-        slot |= LATE if guard["check"] in _LATE else 0
-        values = {_STORED.get(name, name): value for name, value in guard.items() if name != "base"}
-        values |= {"check": native.address(f"tt.guard_{guard['check']}"), "slot": slot}
+    def _guard(self, native: Native, guard: ArgumentGuard) -> bytes:
+        get, check = guard.get, guard["check"]
+        slot = get("at", 0) + FRAME_HEAD | get("size", 0) << 32 | get("mask", 0) << 48 | get("want", 0) << 56
+        objects, word = _OBJECTS.get(check, ()), self._word
+        target = get("object", 0)
         if "base" in guard:  # of a descriptor
-            base = self._guard(native, guard["base"])
+            base = ctypes.create_string_buffer(self._guard(native, guard["base"]), _GUARD.size)
             guard["call"].set_base(self._kept(base))
-            values["object"] = ctypes.addressof(guard["call"].words)
-        return self._structure("guard", values, _OBJECTS.get(guard["check"], set()))
+            target = ctypes.addressof(guard["call"].words)
+        return _GUARD.pack(
+            native.address(f"tt.guard_{check}"),
+            word(get("type", 0)),
+            slot | (LATE if check in _LATE else 0),
+            word(get("low", 0)),
+            word(guard["place"] if "place" in guard else get("high", 0)),
+            word(target, "object" in objects),
+            word(get("call", 0)),
+            word(guard["expected"], "extra" in objects) if "expected" in guard else 0,
+        )
 
 
-#: fields of a guard that share a word with others
-_STORED = {"place": "high", "expected": "extra"}
-
+_GUARD = struct.Struct("<8q")  # `FIELDS["guard"]`
 #: checks that call Python for an argument, or read what such a check stores
 _LATE = frozenset(("array", "address", "bytes", "derived", "descriptor"))
 
