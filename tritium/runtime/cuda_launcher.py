@@ -101,8 +101,8 @@ class CudaLauncher(Versioned):
         function: LoadedFunction = kernel.loaded.on(index, native_launch())
         if self._expected.get(index) is function:
             return function
-        self._expected[index] = function
         function.expect(self.packer.slots + 2, self.packer.size)
+        self._expected[index] = function
         kernel.n_regs, kernel.n_spills = function.n_regs, function.n_spills
         kernel.n_max_threads = function.n_max_threads
         return function
