@@ -31,6 +31,7 @@ from ..ir import (
     element_type,
     functions_of,
     i32,
+    memory_effects,
     pass_on,
     shape_of,
 )
@@ -79,6 +80,7 @@ class _Function:
         self.exchanged: dict[
             Value, tuple[Value, int]
         ] = {}  # a gather's result -> the source, and what its index is xor
+        self.written: set[Operation] = set()  # the operations of `known`
         self.known: dict[tuple[object, ...], Value] = {}  # flat tiles that depend on no argument
 
     def run(self) -> bool:
@@ -87,7 +89,7 @@ class _Function:
         if not shapes:
             return False
         for op in list(self.func.walk()):
-            if isinstance(op, tt.Broadcast) and shape_of(op.result.type) in shapes:
+            if op.parent is not None and isinstance(op, tt.Broadcast) and shape_of(op.result.type) in shapes:
                 flat = self._flat(op.src, shape_of(op.result.type))
                 if flat is not None:
                     self._replace(op, flat)
@@ -95,7 +97,7 @@ class _Function:
 
     def _exchange(self, op: Operation) -> tuple[int, ...] | None:
         """Replace the xor of a tile with the xor of its pairs; the shape of the tile, None for another operation."""
-        if not isinstance(op, arith.XOrI):
+        if op.parent is None or not isinstance(op, arith.XOrI):  # erased, or another
             return None
         for tile, other in (op.operands, op.operands[::-1]):
             reduction = _xor_reduction(other)
@@ -138,7 +140,8 @@ class _Function:
         self._erase(op)
         while operands:
             made = operands.pop().defining_op
-            if isinstance(made, (*_VIEWS, tt.Broadcast, tt.Reduce, tt.Bitcast, tt.Gather)) and not made.results[0].uses:
+            kept = made is None or made in self.written or any(r.uses for r in made.results) or memory_effects(made)
+            if made is not None and not kept:
                 operands += made.operands
                 self._erase(made)
 
@@ -161,6 +164,7 @@ class _Function:
         if found is None:
             new = make()
             new.loc = self.func.loc
+            self.written.add(new)
             self.block.insert_before(new, self.anchor)
             found = self.known[key] = new.results[0]
         return found

@@ -29,7 +29,6 @@ tt.func @f(%x: tensor<4x2x2xi32>) {
 //     %4 = tt.reshape %x : tensor<4x2x2xi32> -> tensor<16xi32>
 //     %5 = tt.gather %4[%1] {axis = 0 : i32} : (tensor<16xi32>, tensor<16xi32>) -> tensor<16xi32>
 //     %6 = tt.reshape %5 : tensor<16xi32> -> tensor<4x2x2xi32>
-//     %two = tt.make_range {end = 2 : i32, start = 0 : i32} : tensor<2xi32>
 //     %7 = tt.reshape %3 : tensor<16xi32> -> tensor<4x2x2xi32>
 //     %z = arith.muli %6, %7 : tensor<4x2x2xi32>
 //     tt.print "z: " {hex = false, isSigned = array<i32: 1>} : %z : tensor<4x2x2xi32>
