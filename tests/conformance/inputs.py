@@ -124,11 +124,12 @@ def announced(part: str, first_line: int) -> dict[int, str]:
     found: dict[int, str] = {}
     for i, line in enumerate(lines):
         for m in _EXPECTED.finditer(line):
-            found[_target(lines, i, m[1], first_line)] = m[2]
+            found[target_line(lines, i, m[1], first_line)] = m[2]
     return found
 
 
-def _target(lines: list[str], at: int, where: str | None, first_line: int) -> int:
+def target_line(lines: list[str], at: int, where: str | None, first_line: int) -> int:
+    """The line of the file that a comment in line `at` of a program speaks of: `@below`, `@+2`; 0 for anywhere."""
     if where is None:
         return first_line + at
     if where == "unknown":

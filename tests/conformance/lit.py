@@ -23,6 +23,7 @@ if __package__ in (None, ""):  # run as a file
 import tritium.dialects.all  # noqa: F401  (whatever the files name)
 from tests.conformance.check import ACCEPTED, BY_PASS, GOOD, REJECTED, Outcome, check
 from tests.conformance.inputs import programs
+from tests.conformance.lit_amd import amd_outcomes, amd_report
 from tests.conformance.lit_passes import DIFFERS, FAILS, PassOutcome, pass_outcomes, passes_table
 from tests.conformance.lit_triton import DIFFERENT, OURS_ALONE, THEIRS_ALONE, Comparison, comparisons, triton_table
 from tests.triton_oracle import find_interpreter
@@ -97,6 +98,17 @@ def show_passes(outcomes: list[PassOutcome], most: int) -> int:
     return int(bool(wrong))
 
 
+def show_amd(checkout: Path, folder: str, most: int, page: Path | None) -> int:
+    """Print the tables of the tests for AMD GPUs, and what differs without a reason."""
+    report = amd_report(list(amd_outcomes(checkout, folder)))
+    print(report.text, end="\n\n")
+    for o in report.unexplained[:most]:
+        print(f"{o.status}: {o.program.name}:{o.program.first_line} {o.pipeline}: {o.detail}")
+    if page:
+        put_on_page(page, "lit --amd", report.text)
+    return int(bool(report.unexplained))
+
+
 def show_comparisons(found: list[Comparison], most: int) -> int:
     """Print the table of both readers, and what differs."""
     print(triton_table(found), end="\n\n")
@@ -148,12 +160,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--folder", default="", help="only files whose path in test/ starts with this")
     parser.add_argument("--json", action="store_true", help="one record a program, as JSON")
     parser.add_argument("--passes", action="store_true", help="run the files' passes too, those we have")
+    parser.add_argument("--amd", action="store_true", help="run the tests for AMD GPUs, with reasons for differences")
     parser.add_argument("--triton", action="store_true", help="compare with what Triton 3.9 prints of each program")
     parser.add_argument("--page", type=Path, help="also put the tables between their marks on this page")
     parser.add_argument("--most", type=int, default=40, help="show so many reasons (default 40)")
     options = parser.parse_args(arguments)
     if options.passes:
         return show_passes(list(pass_outcomes(options.checkout, options.folder)), options.most)
+    if options.amd:
+        return show_amd(options.checkout, options.folder, options.most, options.page)
     if options.triton:
         return show_comparisons(list(comparisons(options.checkout, options.folder)), options.most)
     found = outcomes_of(options.checkout, options.folder)

@@ -37,6 +37,8 @@ class PassOutcome:
     run: Run
     status: str
     detail: str = ""
+    kind: str = ""
+    """The class of reasons that explains a difference, if one does."""
 
     @property
     def pipeline(self) -> str:
@@ -64,10 +66,11 @@ def pass_outcomes(checkout: Path, folder: str = "") -> Iterator[PassOutcome]:
         if program.path.startswith(folder):
             for run in program.runs:
                 if has_passes(run) and not program.errors:
-                    yield _outcome(program, run)
+                    yield outcome(program, run)
 
 
-def _outcome(program: Program, run: Run) -> PassOutcome:
+def outcome(program: Program, run: Run) -> PassOutcome:
+    """Run the passes of a RUN line, and compare."""
     try:
         module = read(program)
         verify(module)
@@ -79,10 +82,14 @@ def _outcome(program: Program, run: Run) -> PassOutcome:
         PassManager(pipeline_of(run)).run(module)
         text = print_op(without_names(module), **form_of(run)) + "\n"
     except Exception as error:
-        return PassOutcome(program, run, FAILS, f"{type(error).__name__}: {str(error).splitlines()[0]}")
+        return PassOutcome(
+            program, run, FAILS, f"{type(error).__name__}: {(str(error) or 'without a message').splitlines()[0]}"
+        )
     options = filecheck_options(run)
     if options is None or not _checks(program, options):
         return PassOutcome(program, run, RUNS)
+    if "cacheModifier" in program.text:
+        text = with_former_policies(text)
     wrong = check_text(program, options, text)
     return PassOutcome(program, run, DIFFERS if wrong else MATCHES, wrong)
 
@@ -111,6 +118,21 @@ def filecheck_options(run: Run) -> filecheck.options.Options | None:
         if word.lstrip("-") in ("check-prefix", "check-prefixes"):
             prefixes += value.split(",")
     return filecheck.options.Options(match_filename="program", check_prefixes=prefixes or ["CHECK"])
+
+
+_POLICY = re.compile(
+    r" \{cachePolicy = #tt.cache_policy<cache_modifier = (\w+), eviction_policy = (\w+)>\}( into \S+)? :"
+)
+
+
+def with_former_policies(text: str) -> str:
+    """Cache policies as they were spelt before they became an attribute, `cacheModifier = cg`."""
+
+    def former(m: re.Match[str]) -> str:
+        words = "" if m[1] == "none" else f" cacheModifier = {m[1]}"
+        return words + ("" if m[2] == "evict_normal" else f" evictionPolicy = {m[2]}") + (m[3] or "") + " :"
+
+    return _POLICY.sub(former, text)
 
 
 def _checks(program: Program, options: filecheck.options.Options) -> bool:

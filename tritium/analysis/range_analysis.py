@@ -20,8 +20,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..dialects import amdg, arith, llvm, tt, ttg
+from ..dialects import amdg, arith, llvm, tt
 from ..ir import (
+    REARRANGES,
     Block,
     Branch,
     CountedLoop,
@@ -91,7 +92,8 @@ class RangeAnalysis:
         lb, ub, step = (self._at(v, loop.parent) for v in (loop.lb, loop.ub, loop.step))
         if loop.unsignedCmp:
             return None
-        return max(0, -(-(ub.smax - lb.smin) // max(1, step.smin)))
+        count = max(0, -(-(ub.smax - lb.smin) // max(1, step.smin)))
+        return count if count < 1 << 63 else None
 
     def total_trip_count(self, loop: CountedLoop) -> int:
         """The trip counts of a loop and of the loops around it, multiplied; one without a bound counts as
@@ -208,6 +210,8 @@ class RangeAnalysis:
                 self._regions(op)
             elif op.results:
                 rule = _binary if op.name in BINARY else _RULES.get(op.__class__)
+                if rule is None and op.traits & REARRANGES:
+                    rule = _forward
                 if rule is not None and _width(op.results[0].type):
                     rule(self, op)
                 else:
@@ -378,20 +382,8 @@ def _histogram(a: RangeAnalysis, op: Operation) -> None:
 
 
 _RULES: dict[type[Operation], _Rule] = {
-    **dict.fromkeys(
-        [
-            tt.Trans,
-            tt.Split,
-            tt.Broadcast,
-            tt.Reshape,
-            tt.Splat,
-            tt.ExpandDims,
-            tt.Gather,
-            ttg.ConvertLayout,
-            amdg.ExtractSlice,
-        ],
-        _forward,
-    ),
+    tt.Gather: _forward,
+    amdg.ExtractSlice: _forward,
     tt.Join: _union,
     arith.Select: _select,
     arith.Constant: _constant,

@@ -84,6 +84,11 @@ class AmdGPU:
         return self.mfma_version in (3, 4)
 
     @property
+    def copy_bits(self) -> tuple[int, ...]:
+        """Bits that one instruction copies from global memory to LDS for each lane; none without such instructions."""
+        return {3: (32,), 4: (32, 128)}.get(self.mfma_version, (32, 64, 128) if self.arch == "gfx1250" else ())
+
+    @property
     def has_buffer_atomics(self) -> bool:
         """Whether read-modify-write operations by buffer instructions are used: CDNA 3 and 4, RDNA 4, gfx1250."""
         return self.mfma_version in (3, 4) or self.generation == 12

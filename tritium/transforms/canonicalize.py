@@ -24,16 +24,17 @@ __all__ = ["CanonicalizeOptions", "RegionSimplify", "canonicalize"]
 
 _TABLE = RuleTable(CANONICAL_RULES)
 _ttg = LazyModule(".rules.ttg", __package__)
+_amdg = LazyModule(".rules.amdg", __package__)
 
 
 @functools.cache
-def _table_with_layouts() -> RuleTable:
-    return RuleTable([*CANONICAL_RULES, *_ttg.TTG_RULES])
+def _table_with_layouts(amd: bool) -> RuleTable:
+    return RuleTable([*CANONICAL_RULES, *_ttg.TTG_RULES, *(_amdg.AMDG_RULES if amd else ())])
 
 
 def _table() -> RuleTable:
     """The rules of the loaded dialects: a process that never loads the ttg dialect does not import its rules."""
-    return _table_with_layouts() if "ttg.convert_layout" in OPS else _TABLE
+    return _table_with_layouts("amdg.concat" in OPS) if "ttg.convert_layout" in OPS else _TABLE
 
 
 class RegionSimplify(enum.Enum):

@@ -1,9 +1,9 @@
 """Options of a pass: a frozen dataclass in Python, `{max-iterations=3 top-down=false}` in a pipeline's text.
 
-A field `max_iterations: int = 10` is the option `max-iterations`. Fields are bool, int, float, str, an enumeration of
-strings, or a tuple of one of these, whose elements stand between commas, in braces or not. Each has a default. The
-class may say in `SAME: ClassVar[dict[str, str]]` which options of MLIR's pass of that name are read and mean nothing
-here, and why.
+A field `max_iterations: int = 10` is the option `max-iterations`, also read as `max_iterations`. Fields are bool, int,
+float, str, an enumeration of strings, or a tuple of one of these, whose elements stand between commas, in braces or
+not. Each has a default. The class may say in `SAME: ClassVar[dict[str, str]]` which options of MLIR's pass of that name
+are read and mean nothing here, and why.
 
 >>> @dataclasses.dataclass(frozen=True)
 ... class Options:
@@ -52,14 +52,15 @@ def parse_options(options: type | None, pairs: Iterable[tuple[str, str | None]])
     fields = option_fields(options)
     same = getattr(options, "SAME", {})
     values: dict[str, Any] = {}
-    for key, text in pairs:
+    for written, text in pairs:
+        key = written if written in fields or written in same else written.replace("_", "-")
         if key in same and key not in fields:
             continue
         if key not in fields:
             hint = did_you_mean(key, fields) or (f"there are {', '.join(fields)}" if fields else "it has no options")
-            raise OptionProblem(key, f"there is no option '{key}'", hint)
+            raise OptionProblem(written, f"there is no option '{written}'", hint)
         field, ty = fields[key]
-        values[field.name] = _value(ty, key, text)
+        values[field.name] = _value(ty, written, text)
     return None if options is None else options(**values)
 
 

@@ -36,6 +36,8 @@ SPELLINGS = [
     Spelling(
         "amd-sink-layout-conversions", "TritonAMDGPUSinkLayoutConversions", ("tritonamdgpu-sink-layout-conversions",)
     ),
+    Spelling("amd-schedule-loops", "TritonAMDGPUScheduleLoops", ("tritonamdgpu-schedule-loops",)),
+    Spelling("amd-canonicalize-pointers", "TritonAMDGPUCanonicalizePointers", ("tritonamdgpu-canonicalize-pointers",)),
     Spelling("amd-convert-to-buffer-ops", "TritonAMDGPUConvertToBufferOps", ("tritonamdgpu-convert-buffer-ops",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(
@@ -45,7 +47,11 @@ SPELLINGS = [
     ),
     Spelling("allocate-shared-memory", "AllocateSharedMemoryNv", ("allocate-shared-memory-nv",)),
     Spelling("allocate-warp-groups", "TritonGPUAllocateWarpGroups", ("tritongpu-allocate-warp-groups",)),
-    Spelling("insert-barriers", "TritonNvidiaGPUMembar", ("triton-nvidia-gpu-membar", "test-print-membar")),
+    Spelling(
+        "insert-barriers",
+        "TritonNvidiaGPUMembar",
+        ("triton-nvidia-gpu-membar", "test-print-membar", "test-tritonamdgpu-membar"),
+    ),
     Spelling("coalesce", "TritonGPUCoalesce", ("tritongpu-coalesce",)),
     Spelling("f32-dot-tc", "TritonGPUF32DotTC", ("tritongpu-F32DotTC",)),
     Spelling("optimize-dot-operands", "TritonGPUOptimizeDotOperands", ("tritongpu-optimize-dot-operands",)),

@@ -54,7 +54,7 @@ from .buffers import (
 )
 from .dot_chains import chain_of
 
-__all__ = ["LATENCY", "LatencyOptions", "assign_latencies"]
+__all__ = ["LATENCY", "LatencyOptions", "assign_latencies", "assign_to_loads"]
 
 LATENCY = "tt.latency"
 
@@ -72,15 +72,21 @@ class LatencyOptions:
 @pass_on("module", statistics={"loads ahead": "loads ahead"})
 def assign_latencies(module: Operation, options: LatencyOptions = LatencyOptions()) -> bool:
     """Assign pipeline latencies to loads in loops."""
-    if not is_on(module, "async-copies"):
-        return False
+    return assign_to_loads(module, options.num_stages) if is_on(module, "async-copies") else False
+
+
+def assign_to_loads(module: Operation, num_stages: int, filter_small: bool = True) -> bool:
+    """Assign latencies in loops of `num_stages`, unless they state another number.
+
+    `filter_small`: leave loads of less than 4 bytes for each thread alone.
+    """
     changed = 0
     for func in functions_of(module):
-        loops = [loop for loop in loops_of(func) if _is_candidate(loop, options.num_stages)]
+        loops = [loop for loop in loops_of(func) if _is_candidate(loop, num_stages)]
         facts = AxisInfoAnalysis(func) if loops else None
         for loop in loops:
             if facts is not None and may_change("assign-latencies", loop):
-                changed += _assign(loop, stages_of(loop, options.num_stages), facts)
+                changed += _assign(loop, stages_of(loop, num_stages), facts, filter_small)
     count("loads ahead", changed)
     return changed > 0
 
@@ -91,8 +97,8 @@ def _is_candidate(loop: CountedLoop, default: int) -> bool:
     return not any(LATENCY in op.attributes for op in body_of(loop))
 
 
-def _assign(loop: CountedLoop, stages: int, facts: AxisInfoAnalysis) -> int:
-    distances = loads_by_distance(loop, stages, facts)
+def _assign(loop: CountedLoop, stages: int, facts: AxisInfoAnalysis, filter_small: bool) -> int:
+    distances = loads_by_distance(loop, stages, facts, filter_small)
     if not distances:
         return 0
     latency = (stages - 1) // (max(distances.values()) + 1)
