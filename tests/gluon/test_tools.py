@@ -42,6 +42,46 @@ def test_commands_take_gluon_kernels(tmp_path, command, expected):
     assert expected in result.output
 
 
+HOPPER = """
+from tritium.experimental import gluon
+from tritium.experimental.gluon import language as gl
+from tritium.experimental.gluon.language.nvidia.hopper import mbarrier, tma, warpgroup_mma
+
+
+@gluon.jit
+def multiply(a, b, c, K):
+    mma: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16])
+    left = gl.allocate_shared_memory(gl.float16, [64, 64], a.layout)
+    right = gl.allocate_shared_memory(gl.float16, [64, 64], b.layout)
+    bar = mbarrier.allocate_mbarrier()
+    mbarrier.init(bar, 1)
+    acc = gl.zeros([64, 64], gl.float32, mma)
+    for i in range(K // 64):
+        mbarrier.expect(bar, a.nbytes_per_cta + b.nbytes_per_cta)
+        tma.async_load(a, [0, i * 64], bar, left)
+        tma.async_load(b, [i * 64, 0], bar, right)
+        mbarrier.wait(bar, i & 1)
+        acc = warpgroup_mma(left, right, acc, is_async=False)
+    at = gl.arange(0, 64, gl.SliceLayout(1, mma))[:, None] * 64 + gl.arange(0, 64, gl.SliceLayout(0, mma))[None, :]
+    gl.store(c + at, acc)
+"""
+TILE = "tensordesc<fp16[64, 64], NVMMASharedLayout(swizzle_byte_width=128, element_bitwidth=16, rank=2)>"
+
+
+def test_check_runs_kernels_with_instructions_of_gpus(tmp_path):
+    """They are not interpreted line by line; the frontend's IR is what later steps are compared with."""
+    path = tmp_path / "multiply.py"
+    words = ["check", f"{path}::multiply", "--signature", f"{TILE}, {TILE}, *fp32:16, i32", "--target", "cuda:90"]
+    words += ["--argument", "K=128"]
+    path.write_text(HOPPER)
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0 and "steps agree" in result.output, result.output
+    path.write_text(HOPPER.replace("mbarrier.wait(bar, i & 1)", "pass"))
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 1, result.output
+    assert "has not waited for the mbarrier" in result.output and "acc = warpgroup_mma(" in result.output
+
+
 @gluon.jit
 def scaled(x, y, n, BLOCK: gl.constexpr):
     layout: gl.constexpr = gl.BlockedLayout([4], [32], [4], [0])

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ...frontend.aggregate_types import str_to_type
+from ...frontend.gluon.descriptors import host_descriptor_type, host_im2col_type
 from ...interpreter.numbers import encode
 from ...runtime.arrays import reinterpret
+from ...runtime.gluon_descriptor import TensorDescriptor as GluonDescriptor
 from ...runtime.tensor_descriptor import TensorDescriptor
 from ..kernel_file import CommandError
 from ..signature import Entry, split_items
@@ -78,4 +81,10 @@ def _descriptor(entry: Entry, given: Any, size: int, rng: np.random.Generator) -
     shape = list(given or [max(size, n) for n in block])
     shape[-1] = -(-shape[-1] // 16) * 16  # rows begin at multiples of 16 bytes
     strides = [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
-    return TensorDescriptor(_array(element, tuple(shape), size, rng), shape, strides, block)
+    base = _array(element, tuple(shape), size, rng)
+    ty = str_to_type(entry.type) if "Layout(" in entry.type else None
+    if isinstance(ty, host_im2col_type):
+        raise CommandError(f"{entry.name} is an im2col descriptor: launch the kernel in a script, and check that")
+    if isinstance(ty, host_descriptor_type):
+        return GluonDescriptor(base, shape, strides, block, ty.layout)
+    return TensorDescriptor(base, shape, strides, block)

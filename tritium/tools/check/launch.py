@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,8 +129,8 @@ class Arguments:
         """Copies of all regions, in new memory or where the copies `into` are."""
         if into is None:
             return [region.fresh() for region in self.regions]
-        for region, copy in zip(self.regions, into):
-            copy[:] = np.frombuffer(region.data, np.uint8)
+        for region, fresh in zip(self.regions, into):
+            fresh[:] = np.frombuffer(region.data, np.uint8)
         return into
 
     def launch(self, regions: list[np.ndarray], place: Callable[[Array, np.ndarray], Any] | None = None) -> list[Any]:
@@ -141,19 +142,18 @@ class Arguments:
             items = [self._value(inner, v, regions, place) for inner, v in zip(ty, value)]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
         if isinstance(value, TensorDescriptor):
-            base = self._value(None, value.base, regions, place)
-            return TensorDescriptor(
-                base, value.shape, value.strides, value.block_shape, value.padding, value.round_f32_to_tf32
-            )
+            again = copy(value)  # of its class: Gluon's have a layout
+            again.base = self._value(None, value.base, regions, place)
+            return again
         array = self.arrays.get(id(value))
         if array is None:
             return value
-        copy = array.of(regions[array.region])
+        fresh = array.of(regions[array.region])
         if place is not None:
-            return place(array, copy)
-        known = describe(copy)
+            return place(array, fresh)
+        known = describe(fresh)
         same = known is not None and known.element == array.element
-        return copy if same else TensorWrapper(copy, array.element)
+        return fresh if same else TensorWrapper(fresh, array.element)
 
     def flat(
         self, regions: list[np.ndarray], place: Callable[[Array, np.ndarray], Any] | None = None

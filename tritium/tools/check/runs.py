@@ -83,6 +83,8 @@ class Launch:
         except UndefinedError as error:
             return Failure(str(error), "does not know" in str(error))
         except CompilationError as error:
+            if "which is not interpreted" in str(error):  # instructions of GPUs in Gluon
+                return Failure(str(error), True)
             if not isinstance(error, InterpreterError):
                 raise  # the kernel is none, and no launch would do
             return Failure(str(error), "is machine code, which" in str(error))
