@@ -216,6 +216,17 @@ WRAPPED = """
 """
 
 
+def test_rows_that_are_moved_after_they_wrapped() -> None:
+    moved = (
+        WRAPPED
+        + """
+    %far = arith.constant dense<16> : tensor<32xi32>
+    %moved = arith.addi %in, %far : tensor<32xi32>
+"""
+    )
+    assert described(moved + ROWS + LOAD, "%moved")[1] == "s: (32*p % m) + 16 + 32 < 16 + m"
+
+
 def test_wrapped_rows_need_a_divisible_modulus() -> None:
     assert described(WRAPPED + ROWS + LOAD, "%in") == ["0", "s: (32*p % m) + 32 < m", "1: 0 + 16 < -"]
     addresses, tile = tile_in(WRAPPED + ROWS + LOAD, "%in")

@@ -18,7 +18,7 @@ Four forms need more than arithmetic:
   x: all of its elements are below n where B divides n, and otherwise it would be B zeros, contrary to the hint.
 - **Masks.** Conjunctions of comparisons of such values: each bounds the index of one dimension.
 
-`extents`: where `% n` or the replacement bounds the index of a dimension, that bound.
+`limits`: where `% n` or the replacement bounds the index i of a dimension, `i < limit`.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Affine(NamedTuple):
     base: Value | None
     offset: Polynomial
     steps: tuple[Polynomial, ...] = ()
-    extents: tuple[Polynomial | None, ...] = ()
+    limits: tuple[Polynomial | None, ...] = ()
     requirements: frozenset[Requirement] = frozenset()
 
     @property
@@ -219,14 +219,14 @@ class AffineAddresses:
 
     def _splatted(self, op: tt.Splat) -> Affine:
         found, rank = self.affine(op.src), len(shape_of(op.result.type))
-        return found._replace(steps=(ZERO,) * rank, extents=(None,) * rank)
+        return found._replace(steps=(ZERO,) * rank, limits=(None,) * rank)
 
     def _expanded(self, op: tt.ExpandDims) -> Affine:
         found, axis = self.affine(op.src), op.axis
-        steps, extents = list(found.steps), list(found.extents)
+        steps, limits = list(found.steps), list(found.limits)
         steps.insert(axis, ZERO)
-        extents.insert(axis, None)
-        return found._replace(steps=tuple(steps), extents=tuple(extents))
+        limits.insert(axis, None)
+        return found._replace(steps=tuple(steps), limits=tuple(limits))
 
     def _same(self, op: Operation) -> Affine:
         return self.affine(op.operands[0])
@@ -234,7 +234,7 @@ class AffineAddresses:
     def _transposed(self, op: tt.Trans) -> Affine:
         found = self.affine(op.src)
         steps = tuple(found.steps[axis] for axis in op.order)
-        return found._replace(steps=steps, extents=tuple(found.extents[axis] for axis in op.order))
+        return found._replace(steps=steps, limits=tuple(found.limits[axis] for axis in op.order))
 
     def _added(self, op: arith.AddI) -> Affine:
         return self._checked(self._sum(self.affine(op.lhs), self.affine(op.rhs)), op.result)
@@ -263,10 +263,8 @@ class AffineAddresses:
         found, divisor = self.affine(op.lhs), self.affine(op.rhs)
         if not divisor.is_uniform:
             raise NotAffine("an index modulo different values", op.result)
-        found = self._bounded(found, divisor, op.result)
-        if not found.offset:
-            return found
-        return found._replace(offset=self.atoms.polynomial(Remainder(found.offset, divisor.offset)))
+        offset = found.offset and self.atoms.polynomial(Remainder(found.offset, divisor.offset))
+        return self._bounded(found, divisor, op.result, offset)
 
     def _selected(self, op: arith.Select) -> Affine:
         """`where(x < n, x, 0)` of a tensor with a hint."""
@@ -284,10 +282,10 @@ class AffineAddresses:
                 "(tl.max_contiguous)",
                 op.result,
             )
-        return self._bounded(found, bound, op.result)
+        return self._bounded(found, bound, op.result, found.offset)
 
-    def _bounded(self, found: Affine, bound: Affine, value: Value) -> Affine:
-        """`offset + i` below a bound that is a multiple of the size of the tile, as `offset` is."""
+    def _bounded(self, found: Affine, bound: Affine, value: Value, offset: Polynomial) -> Affine:
+        """`offset + i`, below a bound that is a multiple of the size of the tile, as the offset of `found` is."""
         axes = [axis for axis, step in enumerate(found.steps) if step]
         size = shape_of(value.type)[axes[0]] if len(axes) == 1 else 0
         if not size or found.steps[axes[0]] != ONE or found.base is not None:
@@ -300,8 +298,8 @@ class AffineAddresses:
         needed = found.requirements | bound.requirements
         if number is None:
             needed |= {Divides(size, bound.offset)}
-        extents = tuple(bound.offset if axis == axes[0] else None for axis in range(len(found.steps)))
-        return found._replace(extents=extents, requirements=needed)
+        limits = tuple(bound.offset - offset if axis == axes[0] else None for axis in range(len(found.steps)))
+        return found._replace(offset=offset, limits=limits, requirements=needed)
 
     def _pointer(self, op: tt.AddPtr) -> Affine:
         return self._sum(self.affine(op.ptr), self.affine(op.offset))
@@ -310,8 +308,8 @@ class AffineAddresses:
         if a.base is not None and b.base is not None:
             raise NotAffine("a sum of two pointers")
         steps = tuple(x + y for x, y in zip(a.steps, b.steps, strict=True))
-        extents = tuple(_either(x, y) for x, y in zip(a.extents, b.extents, strict=True))
-        return Affine(a.base or b.base, a.offset + b.offset, steps, extents, a.requirements | b.requirements)
+        limits = tuple(_either(x, y) for x, y in zip(a.limits, b.limits, strict=True))
+        return Affine(a.base or b.base, a.offset + b.offset, steps, limits, a.requirements | b.requirements)
 
     def _times(self, a: Affine, factor: Polynomial) -> Affine:
         return a._replace(offset=a.offset * factor, steps=tuple(step * factor for step in a.steps))

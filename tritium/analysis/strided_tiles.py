@@ -107,9 +107,9 @@ def _limited(dimension: Dimension, pointers: Affine, bounds: Sequence[Bound], wh
     if dimension.axis is None:
         return dimension
     extents = {dimension.start + bound.limit for bound in bounds if bound.upper and bound.dimension == dimension.axis}
-    wrapped = pointers.extents[dimension.axis]
+    wrapped = pointers.limits[dimension.axis]
     if wrapped is not None:
-        extents.add(wrapped)
+        extents.add(dimension.start + wrapped)
     lower = {dimension.start + bound.limit for bound in bounds if not bound.upper and bound.dimension == dimension.axis}
     if len(extents) > 1:
         raise NotAffine("an index with two bounds", where)
