@@ -1,17 +1,21 @@
 """Buffers of pipelined loads: their layout, the width of copies into them, and their allocation.
 
-A load used by dots gets the layout from which its operand is read best; one that is copied to shared memory anyway gets
-that buffer's layout; any other one an unswizzled buffer. A copy has at least 4 bytes (PTX ISA 8.7, section
+A load that is copied to shared memory anyway gets that buffer's layout; one used only by dots that from which its
+operand is read best, and any other one an unswizzled buffer, unless bank conflicts can be avoided by another swizzle:
+then that with the fewest wavefronts for the copy and all reads. A copy has at least 4 bytes (PTX ISA 8.7, section
 9.7.9.25.3.1, cp.async: cp-size is 4, 8 or 16).
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from contextlib import suppress
 from math import copysign
 from typing import Any
 
 from ....analysis.axis_info import AxisInfoAnalysis
+from ....analysis.exchange import has_ldmatrix
 from ....dialects import arith, tt, ttg
 from ....dialects.constraints import bit_width
 from ....dialects.tt_types import PointerType
@@ -31,8 +35,9 @@ from ....ir import (
     i32,
     is_descriptor_load,
 )
-from ....layout.access import vector_access
-from ....layout.buffer_access import offset_columns
+from ....layout.access import ROW_BYTES, VECTOR_BITS, vector_access
+from ....layout.bases import per_block
+from ....layout.buffer_access import offset_columns, plan_buffer_access
 from ....layout.views import row_of_registers
 from ...rules.constants import splat_of
 from ..loops import top_level_users
@@ -79,8 +84,44 @@ def shared_layout(load: Any) -> Any:
     if allocated:
         return allocated[0]
     layout, _ = operand_swizzle(load.result)
+    return _layout_of_fewest_wavefronts(load, layout)
+
+
+def _layout_of_fewest_wavefronts(load: Any, wanted: Swizzled | None) -> Swizzled:
+    """The layout `wanted` for the buffer of a load, or an unswizzled one, unless another has fewer bank conflicts."""
     ty = load.result.type
-    return layout or SwizzledShared(1, 1, 1, memory_order(ty.encoding, ty.shape), cluster_bases(ty.encoding, ty.shape))
+    order, blocks = memory_order(ty.encoding, ty.shape), cluster_bases(ty.encoding, ty.shape)
+    first = wanted or SwizzledShared(1, 1, 1, order, blocks)
+    bits, row = bit_width(ty.element), per_block(ty.shape, blocks)[order[0]]
+    if len(ty.shape) < 2 or bits not in (8, 16, 32) or row * bits <= VECTOR_BITS:
+        return first
+    best, (total, conflicts) = first, _wavefronts(load, first)
+    if not conflicts:
+        return first
+    per_phase = max(ROW_BYTES * 8 // (bits * row), 1)
+    vectors = [VECTOR_BITS // bits * times for times in (1, 2) if VECTOR_BITS * times < bits * row]
+    for vec, phases in itertools.product(vectors, (8, 4, 2)):
+        layout = SwizzledShared(vec, per_phase, phases, order, blocks)
+        if phases * vec <= row * per_phase and (passes := _wavefronts(load, layout)[0]) < total:
+            best, total = layout, passes
+    return best
+
+
+def _wavefronts(load: Any, layout: Swizzled) -> tuple[int, int]:
+    """Wavefronts per warp of the copy of a load into a buffer and of the reads by its users; and those by conflicts."""
+    ty = load.result.type
+    buffer = linear_layout_of(MemDescType(ty.shape, ty.element, layout, _SHARED))
+    bits, matrix = bit_width(ty.element), has_ldmatrix(load)
+    accesses = [vector_access(offset_columns(linear_layout_of(ty), buffer), bits)]
+    for read in dict.fromkeys(_type_read(user, ty) for user in load.result.users):
+        with suppress(ValueError):  # a conversion between the CTAs of a cluster does not read the buffer
+            accesses.append(plan_buffer_access(linear_layout_of(read), buffer, bits, matrix))
+    return sum(a.passes for a in accesses), sum(a.conflicts * a.instructions for a in accesses)
+
+
+def _type_read(user: Operation, loaded: TensorType) -> TensorType:
+    """The type in which a user of a load reads its buffer."""
+    return user.result.type if isinstance(user, ttg.ConvertLayout) else loaded
 
 
 def operand_swizzle(value: Value) -> tuple[Swizzled | None, bool]:
