@@ -18,7 +18,7 @@ iterations ahead of the dot that uses it. Where an address is itself loaded, the
 
 **Loads.** Those that operands A and B of a dot are computed from, and, where the loop itself states `tt.num_stages`,
 all loads with users. They must be wide enough for an asynchronous copy (4 bytes per thread), and all users must agree
-on the layout of the buffer. A load that two dots (or loads) use at different distances is not pipelined, nor one whose
+on the layout of the buffer. No load is issued further ahead than the loop has iterations. A load that two dots (or loads) use at different distances is not pipelined, nor one whose
 chain is longer than the number of stages. Latencies stated by the program are kept.
 
 Of two chained dots, the first may be issued an iteration ahead as well (`pipeline.dot_chains`).
@@ -31,6 +31,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....analysis.axis_info import AxisInfoAnalysis
+from ....analysis.trips import max_trip_count
 from ....dialects import ttg, ttng
 from ....dialects.ttg_switches import is_on
 from ....ir import CountedLoop, DotLike, Operation, count, functions_of, is_descriptor_load, may_change, pass_on
@@ -102,6 +103,9 @@ def _assign(loop: CountedLoop, stages: int, facts: AxisInfoAnalysis, filter_smal
     if not distances:
         return 0
     latency = (stages - 1) // (max(distances.values()) + 1)
+    trips = max_trip_count(loop)
+    if trips is not None:
+        latency = min(latency, max(trips, 1))
     for load in distances:
         set_number(load, LATENCY, latency)
     chain = chain_of(loop)
