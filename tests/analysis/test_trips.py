@@ -34,6 +34,16 @@ SHIFTED = """
     %ub = arith.minsi %p, %n : i32
 """
 
+NARROWED = """
+    %wide = arith.extsi %n : i32 to i64
+    %least = arith.constant 0 : i64
+    %most = arith.constant 256 : i64
+    %some = arith.minsi %wide, %most : i64
+    %kept = arith.maxsi %some, %least : i64
+    %ub = arith.trunci %kept : i64 to i32
+    %lb = arith.constant 64 : i32
+"""
+
 DIAGONAL = """
     %row = arith.muli %p, %c128 : i32
     %end = arith.addi %row, %c128 : i32
@@ -60,6 +70,8 @@ def loop_in(body: str) -> Any:
         (SHIFTED, 1),
         ("%lb = arith.muli %p, %c128 : i32\n%q = arith.addi %p, %c1 : i32\n%ub = arith.muli %q, %c128 : i32", 2),
         (DIAGONAL, 3),
+        (NARROWED, 3),
+        (NARROWED.replace("maxsi", "addi"), None),
         ("%lb = arith.maxsi %p, %n : i32\n%ub = arith.addi %n, %c64 : i32", 1),
         ("%lb = arith.minsi %p, %n : i32\n%ub = arith.addi %n, %c64 : i32", None),
         ("%lb = arith.minsi %p, %n : i32\n%ub = arith.minsi %n, %p : i32", 0),

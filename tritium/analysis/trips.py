@@ -12,6 +12,7 @@ c - 2^w, hence by at most c.
     min(a, b) - y                                       the lesser of a - y and b - y; so x - max(a, b)
     max(a, b) - y                                       the greater one; so x - min(a, b)
     a / k * k, rounded toward zero or down              at most k - 1 from a, without wraparound
+    trunc(a), where constants keep a in the fewer bits  the bound of a less a constant y
 
 Where bounds are multiples of the block, there is no remainder:
 
@@ -74,6 +75,8 @@ def _difference(x: Value, y: Value, depth: int) -> int | None:
         found.append(_least(both) if op.__class__ is arith.MinSI else _greatest(both))
     elif (rounded := _rounded(x)) is not None:
         found.append(_further(_difference(rounded[0], y, depth), rounded[1] - 1))
+    elif op.__class__ is arith.TruncI and (number := _number(y)) is not None:
+        found.append(_further(_kept_bound(op), -number))
     op = y.defining_op
     if op.__class__ in _EXTREMA:
         both = [_difference(x, v, depth) for v in op.operands]
@@ -81,6 +84,26 @@ def _difference(x: Value, y: Value, depth: int) -> int | None:
     elif (rounded := _rounded(y)) is not None:
         found.append(_further(_difference(x, rounded[0], depth), rounded[1] - 1))
     return _least(found)
+
+
+def _kept_bound(op: Any) -> int | None:
+    """An upper bound of an integer that `op` truncates without changing its value."""
+    low, high = _bounds(op.in_)
+    limit = 1 << (op.out.type.width - 1)
+    return high if low is not None and high is not None and -limit <= low and high < limit else None
+
+
+def _bounds(value: Value) -> tuple[int | None, int | None]:
+    """Constants that an integer is not below, and not above."""
+    op: Any = value.defining_op
+    if op.__class__ not in _EXTREMA:
+        number = _number(value)
+        return number, number
+    lows, highs = zip(*(_bounds(v) for v in op.operands))
+    least = op.__class__ is arith.MinSI
+    low = None if least and None in lows else (min if least else max)((n for n in lows if n is not None), default=None)
+    high = _least(list(highs)) if least else _greatest(list(highs))
+    return low, high
 
 
 _EXTREMA = (arith.MinSI, arith.MaxSI)

@@ -149,6 +149,24 @@ tt.func public @while_condition_forwarded(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1)
   }
   tt.return %a#0, %a#1 : i32, i1
 }
+// Between constants, or from one to at most a constant, 32 bits are enough; not for an upper bound that is any number, nor
+// where the last addition of the step could leave them.
+tt.func public @for_of_32_bits(%n: i64, %q: !tt.ptr<i64>) {
+  %c2 = arith.constant 2 : i64
+  %c16 = arith.constant 16 : i64
+  %step = arith.constant 2147483647 : i64
+  %m = arith.minsi %n, %c16 : i64
+  scf.for %i = %c2 to %m step %c2  : i64 {
+    tt.store %q, %i : !tt.ptr<i64>
+  }
+  scf.for %i = %c2 to %n step %c2  : i64 {
+    tt.store %q, %i : !tt.ptr<i64>
+  }
+  scf.for %i = %c2 to %m step %step  : i64 {
+    tt.store %q, %i : !tt.ptr<i64>
+  }
+  tt.return
+}
 // OUTPUT
 // module {
 //   tt.func public @if_known(%x: i32, %y: i32) -> i32 {
@@ -270,5 +288,25 @@ tt.func public @while_condition_forwarded(%x: i32, %q: !tt.ptr<i1>) -> (i32, i1)
 //       scf.yield %k : i32
 //     }
 //     tt.return %a, %false : i32, i1
+//   }
+//   tt.func public @for_of_32_bits(%n: i64, %q: !tt.ptr<i64>) {
+//     %c2 = arith.constant 2 : i64
+//     %c16 = arith.constant 16 : i64
+//     %step = arith.constant 2147483647 : i64
+//     %c2_i32 = arith.constant 2 : i32
+//     %m = arith.minsi %n, %c16 : i64
+//     %0 = arith.maxsi %m, %c2 : i64
+//     %1 = arith.trunci %0 : i64 to i32
+//     scf.for %i = %c2_i32 to %1 step %c2_i32  : i32 {
+//       %2 = arith.extsi %i : i32 to i64
+//       tt.store %q, %2 : !tt.ptr<i64>
+//     }
+//     scf.for %i = %c2 to %n step %c2  : i64 {
+//       tt.store %q, %i : !tt.ptr<i64>
+//     }
+//     scf.for %i = %c2 to %m step %step  : i64 {
+//       tt.store %q, %i : !tt.ptr<i64>
+//     }
+//     tt.return
 //   }
 // }

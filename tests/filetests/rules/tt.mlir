@@ -88,6 +88,17 @@ tt.func public @compare_steps(%x: i32, %y: i64) -> (tensor<8x8xi1>, tensor<8xi1>
   %b = arith.cmpi sgt, %v, %w : tensor<8xi64>
   tt.return %a, %b : tensor<8x8xi1>, tensor<8xi1>
 }
+tt.func public @compare_extended_with_splat(%i: i32, %k: i64) -> (tensor<8xi1>, tensor<8xi1>, tensor<8xi1>) {
+  %r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+  %rows = arith.extsi %r : tensor<8xi32> to tensor<8xi64>
+  %j = arith.extsi %i : i32 to i64
+  %s = tt.splat %j : i64 -> tensor<8xi64>
+  %t = tt.splat %k : i64 -> tensor<8xi64>
+  %a = arith.cmpi slt, %rows, %s : tensor<8xi64>
+  %b = arith.cmpi slt, %s, %rows : tensor<8xi64>
+  %c = arith.cmpi slt, %rows, %t : tensor<8xi64>
+  tt.return %a, %b, %c : tensor<8xi1>, tensor<8xi1>, tensor<8xi1>
+}
 tt.func public @split_of_join(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %j = tt.join %x, %y : tensor<4xf32> -> tensor<4x2xf32>
   %a, %b = tt.split %j : tensor<4x2xf32> -> tensor<4xf32>
@@ -196,6 +207,17 @@ tt.func public @float_to_own_type_or_zero(%x: tensor<4xf8E4M3FN>) -> (tensor<4xf
 //     %w = arith.addi %uu, %t64 : tensor<8xi64>
 //     %b = arith.cmpi sgt, %v, %w : tensor<8xi64>
 //     tt.return %a, %b : tensor<8x8xi1>, tensor<8xi1>
+//   }
+//   tt.func public @compare_extended_with_splat(%i: i32, %k: i64) -> (tensor<8xi1>, tensor<8xi1>, tensor<8xi1>) {
+//     %r = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+//     %rows = arith.extsi %r : tensor<8xi32> to tensor<8xi64>
+//     %t = tt.splat %k : i64 -> tensor<8xi64>
+//     %0 = tt.splat %i : i32 -> tensor<8xi32>
+//     %a = arith.cmpi slt, %r, %0 : tensor<8xi32>
+//     %1 = tt.splat %i : i32 -> tensor<8xi32>
+//     %b = arith.cmpi slt, %1, %r : tensor<8xi32>
+//     %c = arith.cmpi slt, %rows, %t : tensor<8xi64>
+//     tt.return %a, %b, %c : tensor<8xi1>, tensor<8xi1>, tensor<8xi1>
 //   }
 //   tt.func public @split_of_join(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 //     tt.return %x, %y : tensor<4xf32>, tensor<4xf32>

@@ -19,15 +19,15 @@ tt.func public @reduce(%x: !tt.ptr<i32>, %n: i32, %i: i32, %v: tensor<4xi32>) {
 // module {
 //   tt.func public @rows(%x: !tt.ptr<f32>, %n: i32, %s: i64, %rows: tensor<8xi32>, %j: i32) {
 //     %cst = arith.constant dense<0x7FC00000> : tensor<8x8xf32>
-//     %cst_0 = arith.constant dense<0> : tensor<8xi64>
+//     %cst_0 = arith.constant dense<0> : tensor<8xi32>
 //     %c0_i64 = arith.constant 0 : i64
 //     %c8_i64 = arith.constant 8 : i64
 //     %0 = arith.extsi %n : i32 to i64
 //     %1 = arith.extsi %j : i32 to i64
 //     %2 = arith.extsi %rows : tensor<8xi32> to tensor<8xi64>
-//     %3 = arith.cmpi sge, %2, %cst_0 : tensor<8xi64>
-//     %4 = tt.splat %0 : i64 -> tensor<8xi64>
-//     %5 = arith.cmpi slt, %2, %4 : tensor<8xi64>
+//     %3 = arith.cmpi sge, %rows, %cst_0 : tensor<8xi32>
+//     %4 = tt.splat %n : i32 -> tensor<8xi32>
+//     %5 = arith.cmpi slt, %rows, %4 : tensor<8xi32>
 //     %6 = arith.andi %3, %5 : tensor<8xi1>
 //     %7 = tt.expand_dims %6 {axis = 1 : i32} : tensor<8xi1> -> tensor<8x1xi1>
 //     %8 = tt.broadcast %7 : tensor<8x1xi1> -> tensor<8x8xi1>

@@ -17,7 +17,7 @@ from ...dialects.arith import (
     XOrI,
 )
 from ...ir import CHANGED, IntegerAttr, Rule, element_type, i1, i64, rule
-from .constants import constant, constant_attr, integer_width, is_one, is_zero, signed, splat_of, unsigned
+from .constants import constant, constant_attr, integer_width, is_one, signed, splat_of, unsigned
 
 __all__ = ["COMPARE_RULES"]
 
@@ -62,6 +62,7 @@ _ORDERED: dict[CmpIPredicate, Callable[[int, int], bool]] = {
     P.uge: int.__ge__,
 }
 _UNSIGNED = frozenset({P.ult, P.ule, P.ugt, P.uge})
+_UNSIGNED_OF = {P.slt: P.ult, P.sle: P.ule, P.sgt: P.ugt, P.sge: P.uge}
 
 
 def _view(number: int, predicate: CmpIPredicate, width: int) -> int:
@@ -131,11 +132,27 @@ def compare_boolean(op: Any) -> Any:
 
 @rule(CmpI)
 def compare_extended(op: Any) -> Any:
-    """ext(x) == 0 = (x == 0), ext(x) != 0 = (x != 0), for both extensions"""
-    inner = op.lhs.defining_op
-    if op.predicate not in (P.eq, P.ne) or inner.__class__ not in (ExtSI, ExtUI) or not is_zero(op.rhs):
+    """sext(x) < c = x < c, zext(x) < c = x < c unsigned, where x may be c; so for every comparison"""
+    inner, c = op.lhs.defining_op, splat_of(op.rhs)
+    if c is None or inner.__class__ not in (ExtSI, ExtUI):
         return None
-    return CmpI(op.predicate, inner.in_, constant(0, inner.in_.type))
+    ty, is_signed = inner.in_.type, inner.__class__ is ExtSI
+    values = 1 << (integer_width(ty) - is_signed)
+    if not (-values if is_signed else 0) <= c < values:
+        return None
+    return CmpI(op.predicate if is_signed else _UNSIGNED_OF.get(op.predicate, op.predicate), inner.in_, constant(c, ty))
+
+
+@rule(CmpI)
+def compare_both_extended(op: Any) -> Any:
+    """sext(x) < sext(y) = x < y, zext(x) < zext(y) = x < y unsigned; so for every comparison"""
+    left, right = op.lhs.defining_op, op.rhs.defining_op
+    if left.__class__ is not right.__class__ or left.__class__ not in (ExtSI, ExtUI):
+        return None
+    if left.in_.type is not right.in_.type:
+        return None
+    predicate = op.predicate if left.__class__ is ExtSI else _UNSIGNED_OF.get(op.predicate, op.predicate)
+    return CmpI(predicate, left.in_, right.in_)
 
 
 @rule(CmpI)
@@ -238,6 +255,7 @@ COMPARE_RULES: list[Rule] = [
     comparison_with_extreme,
     compare_boolean,
     compare_extended,
+    compare_both_extended,
     compare_sum,
     not_of_comparison,
     fold_float_comparison,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import tt
-from ...dialects.arith import AndI, Select
-from ...ir import CHANGED, PURE, CountedLoop, IfLike, Operation, Rule, Touched, Value, element_type, i1, rule
+from ...dialects.arith import AndI, ExtSI, MaxSI, MinSI, Select, TruncI
+from ...ir import CHANGED, PURE, CountedLoop, IfLike, Operation, Rule, Touched, Value, element_type, i1, i32, i64, rule
 from ..regions import is_inside, splice
 from .constants import constant, splat_of
 from .scf_while import WHILE_RULES
@@ -220,6 +220,43 @@ def for_carried_values(op: Any) -> Any:
     return Touched(values, [new, *touched])
 
 
+@rule(CountedLoop)
+def for_of_32_bits(op: Any) -> Any:
+    """for i64 i = c1 to n step c2 = for i32 i = c1 to n step c2 where n is at most a constant, and i cannot leave 32
+    bits"""
+    first, step, last = splat_of(op.lb), splat_of(op.step), _upper_bound(op.ub)
+    if op.unsignedCmp or op.lb.type is not i64 or first is None or step is None or last is None:
+        return None
+    if step <= 0 or first < -(1 << 31) or max(first, last) + step >= 1 << 31:
+        return None
+    inside = MaxSI(op.ub, op.lb, loc=op.loc)
+    narrow = [constant(first, i32), TruncI(inside.result, out=i32, loc=op.loc).out, constant(step, i32)]
+    made = [inside, *(v.defining_op for v in narrow)]
+    for new in made:
+        op.parent.insert_before(new, op)
+    counter = op.body.args[0]
+    users = list(counter.users)
+    counter.type = i32
+    wide = ExtSI(counter, out=i64, loc=op.loc)
+    counter.replace_all_uses_with(wide.out)
+    wide.set_operand(0, counter)
+    op.body.prepend(wide)
+    op.set_operands([*narrow, *op.operands[3:]])
+    return Touched(CHANGED, [*made, wide, *users])
+
+
+def _upper_bound(value: Value) -> int | None:
+    """A constant that an integer does not exceed; None where none is known."""
+    made = value.defining_op
+    if not isinstance(made, (MinSI, MaxSI)):
+        return splat_of(value)  # type: ignore[no-any-return]
+    bounds = [_upper_bound(v) for v in made.operands]
+    known = [n for n in bounds if n is not None]
+    if isinstance(made, MinSI):
+        return min(known, default=None)
+    return max(known) if len(known) == 2 else None
+
+
 SCF_RULES: list[Rule] = [
     if_known,
     if_condition_inside,
@@ -229,5 +266,6 @@ SCF_RULES: list[Rule] = [
     if_same_condition,
     for_few,
     for_carried_values,
+    for_of_32_bits,
     *WHILE_RULES,
 ]

@@ -123,6 +123,22 @@ def compare_range(op: Any) -> Any:
     return constant_attr(first, op.result.type) if first == last else None
 
 
+@rule(arith.CmpI)
+def compare_extended_with_splat(op: arith.CmpI) -> arith.CmpI | None:
+    """sext(x) < splat(sext(s)) = x < splat(s), and with the sides exchanged; so for every comparison"""
+    sides = [op.lhs, op.rhs]
+    for i, (tile, repeated) in enumerate((sides, sides[::-1])):
+        wide, splat = tile.defining_op, repeated.defining_op
+        if not isinstance(wide, arith.ExtSI) or not isinstance(splat, tt.Splat):
+            continue
+        scalar = splat.src.defining_op
+        if not isinstance(scalar, arith.ExtSI) or scalar.in_.type is not element_type(wide.in_.type):
+            continue
+        narrow = [wide.in_, tt.Splat(scalar.in_, result=wide.in_.type).result]
+        return arith.CmpI(op.predicate, *narrow[:: 1 if i == 0 else -1])
+    return None
+
+
 class _Steps(NamedTuple):
     """The elements `start` + `steps`, with 0 <= `steps` < `end`, in another shape after `views`, the last first."""
 
@@ -370,6 +386,7 @@ TT_RULES: list[Rule] = [
     range_of_one,
     compare_range,
     compare_steps,
+    compare_extended_with_splat,
     split_of_join,
     join_of_split,
     join_or_split_constant,

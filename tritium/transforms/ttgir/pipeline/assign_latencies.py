@@ -18,8 +18,9 @@ iterations ahead of the dot that uses it. Where an address is itself loaded, the
 
 **Loads.** Those that operands A and B of a dot are computed from, and, where the loop itself states `tt.num_stages`,
 all loads with users. They must be wide enough for an asynchronous copy (4 bytes per thread), and all users must agree
-on the layout of the buffer. No load is issued further ahead than the loop has iterations. A load that two dots (or loads) use at different distances is not pipelined, nor one whose
-chain is longer than the number of stages. Latencies stated by the program are kept.
+on the layout of the buffer. A load that two dots (or loads) use at different distances is not pipelined, nor one whose
+chain is longer than the number of stages. No load is issued further ahead than the loop has iterations. Latencies
+stated by the program are kept.
 
 Of two chained dots, the first may be issued an iteration ahead as well (`pipeline.dot_chains`).
 
