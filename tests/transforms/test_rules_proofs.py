@@ -172,6 +172,9 @@ def compare_expressions(inputs: Inputs, ty: Type) -> Iterator[Build]:
             for c in leaves[2:]:
                 if narrow.width < ty.width:  # type: ignore[attr-defined]
                     yield lambda p=p, cls=cls, x=x, c=c: arith.CmpI(p, cls(x(), out=ty).result, c()).result
+            y = inputs.leaf(narrow, 1)
+            if narrow.width < ty.width:  # type: ignore[attr-defined]
+                yield lambda p=p, cls=cls, x=x, y=y: arith.CmpI(p, *(cls(v(), out=ty).result for v in (x, y))).result
 
 
 def select_expressions(inputs: Inputs, ty: Type) -> Iterator[Build]:
