@@ -385,9 +385,11 @@ class AsyncCopyGlobalToLocal(
     """result[i…] = mask[i…] ? *src[i…] : other[i…], an asynchronous copy into the buffer `result`.
 
     The copy belongs to the group that the next `ttg.async_commit_group` closes, and is done when that was waited for.
-    `contiguity`: so many elements in a row may be copied at once.
+    `contiguity`: so many elements in a row may be copied at once. With `ttg.predicated` nothing is copied, and the
+    elements are undefined, where the uniform part of the mask, a splat, is false.
     """
 
+    PREDICATED = "ttg.predicated"
     verify_op = ttg_checks.async_copy_global_to_local
     accesses = (Access("src", READ, Memory.GLOBAL), Access("result", WRITE, Memory.SHARED))
     completes = Completion.COPY_GROUP

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -210,6 +211,36 @@ def test_masked_copies(other: int | None) -> None:
         """
     gpu = copied(pair, mask, before, after)
     assert gpu.count(r"cp\.async\.cg") == 2
+    check(gpu, pair.shape, pair.machine)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("runs", [True, False])
+def test_predicated_copies(runs: bool, masked: bool) -> None:
+    """Where the condition is false the buffer keeps what it holds; where the mask is, it gets zeros."""
+    pair = Pair((16, 32), Blocked((1, 4), (4, 8), (2, 1), (1, 0)), ROWS, Machine(2, 1, 32))
+    before = f"""
+    %program = tt.get_program_id x : i32
+    %none = arith.constant 0 : i32
+    %runs = arith.cmpi {"eq" if runs else "ne"}, %program, %none : i32
+    %all = tt.splat %runs : i1 -> tensor<DIMSxi1, #a>
+    %limit = arith.constant dense<256> : tensor<DIMSxi32, #a>
+    %below = arith.cmpi slt, %index_px_a, %limit : tensor<DIMSxi32, #a>
+    %both = arith.andi %all, %below : tensor<DIMSxi1, #a>
+    %limit_b = arith.constant dense<256> : tensor<DIMSxi32, #b>
+    %below_b = arith.cmpi slt, %index_px_b, %limit_b : tensor<DIMSxi32, #b>
+    %zeros = arith.constant dense<0> : T<#a>
+    """
+    copy = COPY.replace("local_alloc : () ->", "local_alloc %x : (T<#a>) ->").replace(
+        "MASK", "mask %both other %zeros {ttg.predicated}"
+    )
+    if not masked:
+        copy = copy.replace("%both other %zeros", "%all")
+    after = "%z = arith.select %below_b, %v, %wanted : tensor<DIMSxi1, #b>, T<#b>"
+    body = before + copy + after
+    gpu = through(pair, SwizzledShared(4, 1, 8, (1, 0)), body.replace("DIMS", "16x32"), 80)
+    assert len(re.findall(r"@%p\d+ cp\.async\.cg", gpu.ptx)) == 2
+    assert len(re.findall(r"selp\.b32 %r\d+, 16, 0", gpu.ptx)) == 2 * masked
     check(gpu, pair.shape, pair.machine)
 
 

@@ -20,7 +20,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 
   // Masked elements with a constant other than zero are selected after the read; the copy writes zeros there.
   // CHECK-LABEL: @masked
-  // CHECK: ttg.async_copy_global_to_local {{.*}} mask {{%.*}} {contiguity = 4 : i32}
+  // CHECK: ttg.async_copy_global_to_local {{.*}} mask {{%.*}} {contiguity = 4 : i32, ttg.predicated}
   // CHECK: scf.for
   // CHECK: ttg.async_wait {{.*}} {num = 1 : i32}
   // CHECK: [[READ:%.*]] = ttg.local_load

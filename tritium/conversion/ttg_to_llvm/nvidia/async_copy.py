@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import ttg
+from ....dialects import arith, tt, ttg
 from ....dialects.tt_types import CacheModifier, CachePolicy
 from ....dialects.ttg_maps import linear_layout_of
 from ....hardware.nvidia_features import ASYNC_COPY
-from ....ir import TensorType
+from ....ir import TensorType, Value
 from ....layout.access import Access, vector_access
 from ....layout.buffer_access import gap_limit, offset_columns
 from ....support import UnsupportedOperation
@@ -53,7 +53,10 @@ def _async_copy(e: FunctionContext, op: ttg.AsyncCopyGlobalToLocal) -> None:
         _at_once(e, op, buffer, vector_access(columns, buffer.bits, most=limit), owns)
         return
     other = _other(e, op)
-    addresses, masks = e(op.src), None if op.mask is None else e(op.mask)
+    running, mask_value = _predicate_and_mask(op)
+    addresses, masks = e(op.src), None if mask_value is None else e(mask_value)
+    if running is not None:
+        owns = _both(e, e(running)[0], owns)
     into = buffer.addresses(e, access)
     for constant, registers in access.moves:
         mask = None if masks is None or masks[registers[0]] == "true" else masks[registers[0]]
@@ -63,6 +66,26 @@ def _async_copy(e: FunctionContext, op: ttg.AsyncCopyGlobalToLocal) -> None:
             off = e.op(f"xor i1 {masks[move[1][0]]}, true")
             guard = off if owns is None else e.op(f"and i1 {off}, {owns}")
             store_access(e, replace(access, moves=(move,)), into, other, _elements(pointers), guard)
+
+
+def _predicate_and_mask(op: ttg.AsyncCopyGlobalToLocal) -> tuple[Value | None, Value | None]:
+    """The condition on which a copy is done at all, where it is predicated, and the mask of its elements."""
+    mask: Any = op.mask
+    if op.PREDICATED not in op.attributes or mask is None:
+        return None, mask
+    made: Any = mask.defining_op
+    if isinstance(made, tt.Splat):
+        return (made.src, None) if op.other is None else (None, mask)
+    if isinstance(made, arith.AndI):
+        uniform = [v.defining_op for v in made.operands if isinstance(v.defining_op, tt.Splat)]
+        if len(uniform) == 1:
+            (rest,) = [v for v in made.operands if v.defining_op is not uniform[0]]
+            return uniform[0].src, rest
+    return None, mask
+
+
+def _both(e: FunctionContext, condition: str, guard: str | None) -> str:
+    return condition if guard is None else e.op(f"and i1 {condition}, {guard}")
 
 
 def _elements(pointers: Any) -> TensorType:
@@ -120,7 +143,7 @@ def _copy(
     guard = owns
     count = str(size)
     if mask is not None and leave:
-        guard = mask if owns is None else e.op(f"and i1 {mask}, {owns}")
+        guard = _both(e, mask, owns)
     elif mask is not None:
         count = _size_where(e, mask, size)
     policy = op.cachePolicy

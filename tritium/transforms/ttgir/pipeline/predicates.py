@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....dialects import arith, llvm, scf, tt, ttg, ttng, ub
-from ....ir import ORDERING, Builder, DenseArrayAttr, IfLike, Operation, TensorType, Value, i1, i32, is_pure
+from ....ir import ORDERING, Builder, DenseArrayAttr, IfLike, Operation, TensorType, UnitAttr, Value, i1, i32, is_pure
 
 __all__ = ["predicate"]
 
@@ -87,6 +87,12 @@ def _by_pointers(pointers: str) -> Callable[[Any, Value, Builder], None]:
     return with_mask
 
 
+def _copy(op: Any, condition: Value, b: Builder) -> None:
+    """Past the last iteration nothing is copied, not even the zeros of masked elements: a predicate, and no mask."""
+    op.attributes[op.PREDICATED] = UnitAttr()
+    _set_optional(op, "mask", _and(b, condition, op.mask, op.src.type))
+
+
 def _by_scalar(op: Any, condition: Value, b: Builder) -> None:
     _set_optional(op, "pred", _and(b, condition, op.pred, None))
 
@@ -111,7 +117,7 @@ _PREDICATES: dict[type, Callable[[Any, Value, Builder], None]] = {
     tt.Load: _by_pointers("ptr"),
     tt.Store: _by_pointers("ptr"),
     tt.AtomicRMW: _by_pointers("ptr"),
-    ttg.AsyncCopyGlobalToLocal: _by_pointers("src"),
+    ttg.AsyncCopyGlobalToLocal: _copy,
     ttng.BarrierExpect: _by_scalar,
     ttng.WaitBarrier: _by_scalar,
     ttng.ArriveBarrier: _by_scalar,
