@@ -75,8 +75,8 @@ def _difference(x: Value, y: Value, depth: int) -> int | None:
         found.append(_least(both) if op.__class__ is arith.MinSI else _greatest(both))
     elif (rounded := _rounded(x)) is not None:
         found.append(_further(_difference(rounded[0], y, depth), rounded[1] - 1))
-    elif op.__class__ is arith.TruncI and (number := _number(y)) is not None:
-        found.append(_further(_kept_bound(op), -number))
+    elif isinstance(op, arith.TruncI) and (number := _number(y)) is not None:
+        found.append(_further(_kept_bound(op.in_, x), -number))
     op = y.defining_op
     if op.__class__ in _EXTREMA:
         both = [_difference(x, v, depth) for v in op.operands]
@@ -86,24 +86,25 @@ def _difference(x: Value, y: Value, depth: int) -> int | None:
     return _least(found)
 
 
-def _kept_bound(op: Any) -> int | None:
-    """An upper bound of an integer that `op` truncates without changing its value."""
-    low, high = _bounds(op.in_)
-    limit = 1 << (op.out.type.width - 1)
+def _kept_bound(wide: Value, narrow: Value) -> int | None:
+    """An upper bound of an integer that is truncated without changing its value."""
+    low, high = _bounds(wide)
+    assert isinstance(narrow.type, IntegerType)
+    limit = 1 << (narrow.type.width - 1)
     return high if low is not None and high is not None and -limit <= low and high < limit else None
 
 
 def _bounds(value: Value) -> tuple[int | None, int | None]:
     """Constants that an integer is not below, and not above."""
-    op: Any = value.defining_op
-    if op.__class__ not in _EXTREMA:
+    op = value.defining_op
+    if not isinstance(op, _EXTREMA):
         number = _number(value)
         return number, number
-    lows, highs = zip(*(_bounds(v) for v in op.operands))
-    least = op.__class__ is arith.MinSI
-    low = None if least and None in lows else (min if least else max)((n for n in lows if n is not None), default=None)
-    high = _least(list(highs)) if least else _greatest(list(highs))
-    return low, high
+    bounds = [_bounds(v) for v in op.operands]
+    lows, highs = [low for low, _ in bounds], [high for _, high in bounds]
+    if isinstance(op, arith.MinSI):
+        return (None if None in lows else _least(lows)), _least(highs)
+    return max((n for n in lows if n is not None), default=None), _greatest(highs)
 
 
 _EXTREMA = (arith.MinSI, arith.MaxSI)

@@ -26,8 +26,8 @@ tt.func public @compare_boolean(%p: i1) -> (i1, i1) {
   %b = arith.cmpi eq, %p, %f : i1
   tt.return %a, %b : i1, i1
 }
-// 200 is no signed number of 8 bits.
-tt.func public @compare_extended(%p: i8) -> (i1, i1, i1, i1) {
+// 200 is no signed number of 8 bits; extensions of two kinds, or of two types, are compared as they are.
+tt.func public @compare_extended(%p: i8, %x: i32, %y: i32) -> (i1, i1, i1, i1, i1, i1, i1, i1) {
   %c0 = arith.constant 0 : i32
   %c200 = arith.constant 200 : i32
   %w = arith.extsi %p : i8 to i32
@@ -36,19 +36,16 @@ tt.func public @compare_extended(%p: i8) -> (i1, i1, i1, i1) {
   %b = arith.cmpi sgt, %w, %c0 : i32
   %c = arith.cmpi slt, %z, %c200 : i32
   %d = arith.cmpi slt, %w, %c200 : i32
-  tt.return %a, %b, %c, %d : i1, i1, i1, i1
-}
-tt.func public @compare_both_extended(%x: i32, %y: i32, %z: i16) -> (i1, i1, i1, i1) {
   %sx = arith.extsi %x : i32 to i64
   %sy = arith.extsi %y : i32 to i64
   %ux = arith.extui %x : i32 to i64
   %uy = arith.extui %y : i32 to i64
-  %sz = arith.extsi %z : i16 to i64
-  %a = arith.cmpi slt, %sx, %sy : i64
-  %b = arith.cmpi slt, %ux, %uy : i64
-  %c = arith.cmpi slt, %sx, %uy : i64
-  %d = arith.cmpi slt, %sx, %sz : i64
-  tt.return %a, %b, %c, %d : i1, i1, i1, i1
+  %sp = arith.extsi %p : i8 to i64
+  %e = arith.cmpi slt, %sx, %sy : i64
+  %f = arith.cmpi slt, %ux, %uy : i64
+  %g = arith.cmpi slt, %sx, %uy : i64
+  %h = arith.cmpi slt, %sx, %sp : i64
+  tt.return %a, %b, %c, %d, %e, %f, %g, %h : i1, i1, i1, i1, i1, i1, i1, i1
 }
 // The sum may wrap, so that order says nothing.
 tt.func public @compare_sum(%x: i32, %y: i32) -> (i1, i1) {
@@ -125,7 +122,7 @@ tt.func public @select_of_select(%p: i1, %q: i1, %x: i32, %y: i32) -> (i32, i32)
 //     %b = arith.xori %p, %true : i1
 //     tt.return %p, %b : i1, i1
 //   }
-//   tt.func public @compare_extended(%p: i8) -> (i1, i1, i1, i1) {
+//   tt.func public @compare_extended(%p: i8, %x: i32, %y: i32) -> (i1, i1, i1, i1, i1, i1, i1, i1) {
 //     %c200 = arith.constant 200 : i32
 //     %c0_i8 = arith.constant 0 : i8
 //     %c-56_i8 = arith.constant -56 : i8
@@ -134,17 +131,14 @@ tt.func public @select_of_select(%p: i1, %q: i1, %x: i32, %y: i32) -> (i32, i32)
 //     %b = arith.cmpi sgt, %p, %c0_i8 : i8
 //     %c = arith.cmpi ult, %p, %c-56_i8 : i8
 //     %d = arith.cmpi slt, %w, %c200 : i32
-//     tt.return %a, %b, %c, %d : i1, i1, i1, i1
-//   }
-//   tt.func public @compare_both_extended(%x: i32, %y: i32, %z: i16) -> (i1, i1, i1, i1) {
 //     %sx = arith.extsi %x : i32 to i64
 //     %uy = arith.extui %y : i32 to i64
-//     %sz = arith.extsi %z : i16 to i64
-//     %a = arith.cmpi slt, %x, %y : i32
-//     %b = arith.cmpi ult, %x, %y : i32
-//     %c = arith.cmpi slt, %sx, %uy : i64
-//     %d = arith.cmpi slt, %sx, %sz : i64
-//     tt.return %a, %b, %c, %d : i1, i1, i1, i1
+//     %sp = arith.extsi %p : i8 to i64
+//     %e = arith.cmpi slt, %x, %y : i32
+//     %f = arith.cmpi ult, %x, %y : i32
+//     %g = arith.cmpi slt, %sx, %uy : i64
+//     %h = arith.cmpi slt, %sx, %sp : i64
+//     tt.return %a, %b, %c, %d, %e, %f, %g, %h : i1, i1, i1, i1, i1, i1, i1, i1
 //   }
 //   tt.func public @compare_sum(%x: i32, %y: i32) -> (i1, i1) {
 //     %c2 = arith.constant 2 : i32

@@ -132,27 +132,22 @@ def compare_boolean(op: Any) -> Any:
 
 @rule(CmpI)
 def compare_extended(op: Any) -> Any:
-    """sext(x) < c = x < c, zext(x) < c = x < c unsigned, where x may be c; so for every comparison"""
-    inner, c = op.lhs.defining_op, splat_of(op.rhs)
-    if c is None or inner.__class__ not in (ExtSI, ExtUI):
+    """sext(x) < sext(y) = x < y, zext(x) < zext(y) = x < y unsigned, also for constants y; so for every comparison"""
+    inner = op.lhs.defining_op
+    if inner.__class__ not in (ExtSI, ExtUI):
         return None
     ty, is_signed = inner.in_.type, inner.__class__ is ExtSI
-    values = 1 << (integer_width(ty) - is_signed)
-    if not (-values if is_signed else 0) <= c < values:
+    other, c = op.rhs.defining_op, splat_of(op.rhs)
+    if c is not None:
+        values = 1 << (integer_width(ty) - is_signed)
+        if not (-values if is_signed else 0) <= c < values:
+            return None
+        narrow = constant(c, ty)
+    elif other.__class__ is inner.__class__ and other.in_.type is ty:
+        narrow = other.in_
+    else:
         return None
-    return CmpI(op.predicate if is_signed else _UNSIGNED_OF.get(op.predicate, op.predicate), inner.in_, constant(c, ty))
-
-
-@rule(CmpI)
-def compare_both_extended(op: Any) -> Any:
-    """sext(x) < sext(y) = x < y, zext(x) < zext(y) = x < y unsigned; so for every comparison"""
-    left, right = op.lhs.defining_op, op.rhs.defining_op
-    if left.__class__ is not right.__class__ or left.__class__ not in (ExtSI, ExtUI):
-        return None
-    if left.in_.type is not right.in_.type:
-        return None
-    predicate = op.predicate if left.__class__ is ExtSI else _UNSIGNED_OF.get(op.predicate, op.predicate)
-    return CmpI(predicate, left.in_, right.in_)
+    return CmpI(op.predicate if is_signed else _UNSIGNED_OF.get(op.predicate, op.predicate), inner.in_, narrow)
 
 
 @rule(CmpI)
@@ -255,7 +250,6 @@ COMPARE_RULES: list[Rule] = [
     comparison_with_extreme,
     compare_boolean,
     compare_extended,
-    compare_both_extended,
     compare_sum,
     not_of_comparison,
     fold_float_comparison,

@@ -221,7 +221,7 @@ def for_carried_values(op: Any) -> Any:
 
 
 @rule(CountedLoop)
-def for_of_32_bits(op: Any) -> Any:
+def for_of_32_bits(op: CountedLoop) -> Touched | None:
     """for i64 i = c1 to n step c2 = for i32 i = c1 to n step c2 where n is at most a constant, and i cannot leave 32
     bits"""
     first, step, last = splat_of(op.lb), splat_of(op.step), _upper_bound(op.ub)
@@ -249,7 +249,8 @@ def _upper_bound(value: Value) -> int | None:
     """A constant that an integer does not exceed; None where none is known."""
     made = value.defining_op
     if not isinstance(made, (MinSI, MaxSI)):
-        return splat_of(value)  # type: ignore[no-any-return]
+        number: int | None = splat_of(value)
+        return number
     bounds = [_upper_bound(v) for v in made.operands]
     known = [n for n in bounds if n is not None]
     if isinstance(made, MinSI):

@@ -126,17 +126,22 @@ def compare_range(op: Any) -> Any:
 @rule(arith.CmpI)
 def compare_extended_with_splat(op: arith.CmpI) -> arith.CmpI | None:
     """sext(x) < splat(sext(s)) = x < splat(s), and with the sides exchanged; so for every comparison"""
-    sides = [op.lhs, op.rhs]
-    for i, (tile, repeated) in enumerate((sides, sides[::-1])):
-        wide, splat = tile.defining_op, repeated.defining_op
-        if not isinstance(wide, arith.ExtSI) or not isinstance(splat, tt.Splat):
-            continue
-        scalar = splat.src.defining_op
-        if not isinstance(scalar, arith.ExtSI) or scalar.in_.type is not element_type(wide.in_.type):
-            continue
-        narrow = [wide.in_, tt.Splat(scalar.in_, result=wide.in_.type).result]
-        return arith.CmpI(op.predicate, *narrow[:: 1 if i == 0 else -1])
+    left, right = op.lhs.defining_op, op.rhs.defining_op
+    if isinstance(right, tt.Splat) and isinstance(left, arith.ExtSI):
+        narrow = _narrow_splat(right, left.in_)
+        return None if narrow is None else arith.CmpI(op.predicate, left.in_, narrow)
+    if isinstance(left, tt.Splat) and isinstance(right, arith.ExtSI):
+        narrow = _narrow_splat(left, right.in_)
+        return None if narrow is None else arith.CmpI(op.predicate, narrow, right.in_)
     return None
+
+
+def _narrow_splat(splat: tt.Splat, like: Value) -> Value | None:
+    """The splat of the integer before its extension, if it is of the type of `like`."""
+    scalar = splat.src.defining_op
+    if not isinstance(scalar, arith.ExtSI) or scalar.in_.type is not element_type(like.type):
+        return None
+    return tt.Splat(scalar.in_, result=like.type).result
 
 
 class _Steps(NamedTuple):

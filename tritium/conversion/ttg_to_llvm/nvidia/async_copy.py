@@ -70,18 +70,17 @@ def _async_copy(e: FunctionContext, op: ttg.AsyncCopyGlobalToLocal) -> None:
 
 def _predicate_and_mask(op: ttg.AsyncCopyGlobalToLocal) -> tuple[Value | None, Value | None]:
     """The condition on which a copy is done at all, where it is predicated, and the mask of its elements."""
-    mask: Any = op.mask
-    if op.PREDICATED not in op.attributes or mask is None:
-        return None, mask
-    made: Any = mask.defining_op
+    if op.PREDICATED not in op.attributes or op.mask is None:
+        return None, op.mask
+    made = op.mask.defining_op
     if isinstance(made, tt.Splat):
-        return (made.src, None) if op.other is None else (None, mask)
+        return (made.src, None) if op.other is None else (None, op.mask)
     if isinstance(made, arith.AndI):
         uniform = [v.defining_op for v in made.operands if isinstance(v.defining_op, tt.Splat)]
         if len(uniform) == 1:
             (rest,) = [v for v in made.operands if v.defining_op is not uniform[0]]
             return uniform[0].src, rest
-    return None, mask
+    return None, op.mask
 
 
 def _both(e: FunctionContext, condition: str, guard: str | None) -> str:

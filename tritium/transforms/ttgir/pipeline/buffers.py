@@ -84,36 +84,37 @@ def shared_layout(load: Any) -> Any:
     if allocated:
         return allocated[0]
     layout, _ = operand_swizzle(load.result)
-    return _layout_of_fewest_wavefronts(load, layout)
+    return _layout_of_fewest_wavefronts(load.result, layout)
 
 
-def _layout_of_fewest_wavefronts(load: Any, wanted: Swizzled | None) -> Swizzled:
+def _layout_of_fewest_wavefronts(loaded: Value, wanted: Swizzled | None) -> Swizzled:
     """The layout `wanted` for the buffer of a load, or an unswizzled one, unless another has fewer bank conflicts."""
-    ty = load.result.type
+    ty = loaded.type
+    assert isinstance(ty, TensorType)
     order, blocks = memory_order(ty.encoding, ty.shape), cluster_bases(ty.encoding, ty.shape)
     first = wanted or SwizzledShared(1, 1, 1, order, blocks)
     bits, row = bit_width(ty.element), per_block(ty.shape, blocks)[order[0]]
     if len(ty.shape) < 2 or bits not in (8, 16, 32) or row * bits <= VECTOR_BITS:
         return first
-    best, (total, conflicts) = first, _wavefronts(load, first)
+    best, (total, conflicts) = first, _wavefronts(loaded, ty, first)
     if not conflicts:
         return first
     per_phase = max(ROW_BYTES * 8 // (bits * row), 1)
     vectors = [VECTOR_BITS // bits * times for times in (1, 2) if VECTOR_BITS * times < bits * row]
     for vec, phases in itertools.product(vectors, (8, 4, 2)):
         layout = SwizzledShared(vec, per_phase, phases, order, blocks)
-        if phases * vec <= row * per_phase and (passes := _wavefronts(load, layout)[0]) < total:
+        if phases * vec <= row * per_phase and (passes := _wavefronts(loaded, ty, layout)[0]) < total:
             best, total = layout, passes
     return best
 
 
-def _wavefronts(load: Any, layout: Swizzled) -> tuple[int, int]:
+def _wavefronts(loaded: Value, ty: TensorType, layout: Swizzled) -> tuple[int, int]:
     """Wavefronts per warp of the copy of a load into a buffer and of the reads by its users; and those by conflicts."""
-    ty = load.result.type
+    assert loaded.defining_op is not None
     buffer = linear_layout_of(MemDescType(ty.shape, ty.element, layout, _SHARED))
-    bits, matrix = bit_width(ty.element), has_ldmatrix(load)
+    bits, matrix = bit_width(ty.element), has_ldmatrix(loaded.defining_op)
     accesses = [vector_access(offset_columns(linear_layout_of(ty), buffer), bits)]
-    for read in dict.fromkeys(_type_read(user, ty) for user in load.result.users):
+    for read in dict.fromkeys(_type_read(user, ty) for user in loaded.users):
         with suppress(ValueError):  # a conversion between the CTAs of a cluster does not read the buffer
             accesses.append(plan_buffer_access(linear_layout_of(read), buffer, bits, matrix))
     return sum(a.passes for a in accesses), sum(a.conflicts * a.instructions for a in accesses)

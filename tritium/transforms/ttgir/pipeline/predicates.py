@@ -87,7 +87,7 @@ def _by_pointers(pointers: str) -> Callable[[Any, Value, Builder], None]:
     return with_mask
 
 
-def _copy(op: Any, condition: Value, b: Builder) -> None:
+def _copy(op: ttg.AsyncCopyGlobalToLocal, condition: Value, b: Builder) -> None:
     """Past the last iteration nothing is copied, not even the zeros of masked elements: a predicate, and no mask."""
     op.attributes[op.PREDICATED] = UnitAttr()
     _set_optional(op, "mask", _and(b, condition, op.mask, op.src.type))
