@@ -110,6 +110,49 @@ def test_compiled_in_values_of_an_incomplete_call_are_checked() -> None:
     assert "hint: pass all 7 arguments, or the 3 run-time ones" in str(raised.value)
 
 
+@pytest.mark.parametrize("hooked", [False, True])
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("stride", 2, "'stride' is compiled in as 1, not 2"),
+        ("bias", np.ones(1, np.float32), "'bias' is compiled in as None, not a ndarray"),
+        ("SCALE", 4, "'SCALE' is compiled in as 3, not 4"),
+        ("SCALE", tl.constexpr(5), "'SCALE' is compiled in as 3, not 5"),
+        ("n", 17, "compiled for 'n' divisible by 16, and it is 0x11"),
+        ("x", np.arange(33, dtype=np.float32)[1:], "compiled for 'x' divisible by 16, and it is 0x"),
+    ],
+)
+def test_arguments_of_other_kernels_are_refused(device, hooked, name, value, text) -> None:
+    """In every call, also where the fast path serves those before."""
+    x, out = np.arange(32, dtype=np.float32), np.empty(16, np.float32)
+    values = {"x": x, "bias": None, "out": out, "n": 16, "stride": 1, "SCALE": 3, "BLOCK": 16}
+    compiled = strided[(1,)](*values.values())
+    with knobs.runtime.scope():
+        if hooked:
+            knobs.runtime.launch_enter_hook.add(lambda metadata: None)
+        for _ in range(4):
+            compiled[(1,)](*values.values())
+        same = {**values, "SCALE": np.int64(3), "BLOCK": tl.constexpr(16), "n": 32}
+        compiled[(1,)](*same.values())
+        other = {**values, name: value}
+        forms = [ALL] if name == "SCALE" else [ALL, FORMS["no constexprs"]]
+        for form in forms:
+            with pytest.raises(ArgumentError, match=text) as raised:
+                compiled[(1,)](*(other[key] for key in form))
+            assert "hint: launch the function itself" in str(raised.value)
+        with pytest.raises(ArgumentError, match=text):
+            compiled.run(1, 1, 1, 0, compiled.function, compiled.packed_metadata, None, None, None, *other.values())
+
+
+def test_compiled_in_numbers_are_compared_by_value() -> None:
+    x, out = np.arange(16, dtype=np.float32), np.empty(16, np.float32)
+    compiled = strided[(1,)](x, None, out, 9, 1, SCALE=float("nan"), BLOCK=16)
+    for scale in (float("nan"), np.float32("nan")):
+        compiled[(1,)](x, None, out, 9, 1, scale, 16.0)
+    with pytest.raises(ArgumentError, match="compiled in as nan, not 0.0"):
+        compiled[(1,)](x, None, out, 9, 1, 0.0, 16)
+
+
 @pytest.mark.parametrize("number", [0, 1, 3, 7])
 def test_count_without_form_is_refused(number) -> None:
     x, out = np.arange(4, dtype=np.int32), np.empty(4, np.int32)

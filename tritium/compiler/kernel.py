@@ -121,6 +121,9 @@ if TYPE_CHECKING:
         def at(self, grid: object) -> Callable[..., None]:
             """A callable that launches with `grid`."""
 
+        def check(self, args: Sequence[Any]) -> None:
+            """ArgumentError for arguments that the kernel was not compiled for."""
+
     class KernelLauncher(Protocol):
         """`launcher(grid, args, stream=None)` runs a kernel on its device."""
 
@@ -367,6 +370,7 @@ class CompiledKernel:
         exit_hook: Callable[[Any], Any] | None,
         *args: Any,
     ) -> None:
+        self.launcher.calls.check(args)
         if enter_hook is not None:
             _hook_errors.call_hook("launch_enter_hook", enter_hook, launch_metadata)
         self.launcher((x, y, z), args, stream)

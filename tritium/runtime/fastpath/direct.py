@@ -16,7 +16,7 @@ from ..errors import ArgumentError
 from ..grid import normalize_grid
 from ..hooks import HookMetadata
 from ..packing import Packer
-from ..specialize import ParameterRule
+from ..specialize import ALIGNED, ParameterRule
 from ..stream import stream_handle
 from .preparation import preparation
 from .table import Call, LaunchTable
@@ -54,6 +54,7 @@ class DirectCalls:
             names = ", ".join(map(repr, sorted(unknown)))
             raise ArgumentError(f"{kernel.name}: the only keyword of a compiled kernel is stream, not {names}")
         handle = stream_handle(stream)
+        self.check(args)
         enter, leave = settings.runtime.launch_enter_hook, settings.runtime.launch_exit_hook
         if not (enter or leave):
             self._launcher(grid, args, handle)
@@ -75,6 +76,10 @@ class DirectCalls:
         runs = launcher.runs(sizes, args, launcher.device_of(args))
         kernel: CompiledKernel = launcher.kernel if runs else launcher.other_version
         return kernel
+
+    def check(self, args: Sequence[Any]) -> None:
+        """ArgumentError for arguments that the kernel was not compiled for."""
+        self._launcher.forms.check(args)
 
     def _place(self, args: Sequence[Any]) -> tuple[Any, Any]:
         """The driver and the device of a launch with these arguments."""
@@ -100,7 +105,7 @@ class DirectCalls:
             self._launcher.device_of(values),
             self._rules,
             values,
-            [""] * len(values),
+            [ALIGNED if i in forms.aligned else "" for i in range(len(values))],
             given,
             Call(len(args), tuple(given)),
             positions=forms.positions(len(args)),
