@@ -230,3 +230,28 @@ def test_tuple_constructor_takes_its_type_by_position() -> None:
     values = [interpreter_semantic.to_tensor(1), interpreter_semantic.to_tensor(2)]
     made = tl.tuple(values, ty)
     assert made.type is ty and made.b is values[1] and tl.tuple(values, fields=["x", "y"]).x is values[0]
+
+
+# -- methods of blocks ----------------------------------------------------------------------------------------------
+
+
+@core.builtin
+def increased(self, _semantic=None):
+    return _semantic.add(self, _semantic.to_tensor(1.0), True)
+
+
+@tritium.jit
+def raised(self, n):
+    return self + n
+
+
+def test_functions_become_methods_of_blocks(monkeypatch) -> None:
+    monkeypatch.setattr(tl.tensor, "increased", None, raising=False)  # removed afterwards
+    monkeypatch.setattr(tl.tensor, "raised", None, raising=False)
+    assert core._tensor_member_fn(increased) is increased and core._tensor_member_fn(raised) is raised
+
+    @tritium.jit
+    def kernel(x):
+        tl.store(x, tl.load(x).increased().raised(3.0) + increased(1.0) + raised(1.0, 2.0))
+
+    assert run(kernel, np.ones(1, np.float32)).tolist() == [10]

@@ -31,7 +31,14 @@ __getattr__ = lazy_attributes(  # for authors of libraries
     __name__,
     dict.fromkeys(
         (
-            *("base_value", "binary_op_type_legalization", "check_bit_width", "dataclass_transform", "dispatch"),
+            *(
+                "_tensor_member_fn",
+                "base_value",
+                "binary_op_type_legalization",
+                "check_bit_width",
+                "dataclass_transform",
+                "dispatch",
+            ),
             *("is_enabled", "is_negative_zero", "slice", "slice_type"),
         ),
         "..frontend.language.library_support",

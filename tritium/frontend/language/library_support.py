@@ -74,6 +74,12 @@ class slice_type(BaseType):
         return self.name
 
 
+def _tensor_member_fn(fn: Any) -> Any:
+    """Make a function of the language, or a kernel function, a method of blocks, too (a decorator)."""
+    setattr(tensor, fn.__name__, fn)
+    return fn
+
+
 def is_enabled(options: Any, name: str) -> bool:
     """Does the option `instrumentation_mode` (of a mapping or an options object) list `name`?
 
