@@ -20,7 +20,7 @@ from ...support.dataclasses import dataclass
 from .buffers import TileBuffer, stored_type
 from .context import LoweringContext
 from .evaluate import Evaluator
-from .lanes import Index, Lane, Strided, Uniform, pointee_type, tile_type
+from .lanes import Index, Lane, Strided, Uniform, Vec, pointee_type, tile_type
 from .nests import run_nest
 from .space import Space
 from .writer import Writer
@@ -37,6 +37,8 @@ class StagedPointer:
 
     def at(self, ev: Evaluator, index: Index) -> Lane:
         """The pointer lanes at `index`."""
+        if not _is_strided(index):
+            return self._scattered(ev, index)
         w, level = ev.w, 0
         total, lane_stride = w.number(0, i64), 0
         for at, stride in zip(index, self.strides, strict=True):
@@ -46,7 +48,6 @@ class StagedPointer:
             step = w.number(stride, i64) if isinstance(stride, int) else stride
             total = w.add(total, first if stride == 1 else w.mul(first, step, at.level), level)
             if isinstance(at, Strided):
-                assert at.stride == 1
                 lane_stride = stride  # type: ignore[assignment]
         base = w.place(tt.AddPtr(self.base, total), level)
         return (
@@ -54,6 +55,20 @@ class StagedPointer:
             if isinstance(lane_stride, int) and lane_stride == 0
             else Strided(base, lane_stride, level)
         )
+
+    def _scattered(self, ev: Evaluator, index: Index) -> Lane:
+        """The pointer lanes at coordinates without one stride: those of `cat` and of reshapes of small tiles."""
+        w, level = ev.w, 0
+        total = w.splat(w.number(0, i64), ev.lanes, 0)
+        for at, stride in zip(index, self.strides, strict=True):
+            level = max(level, at.level)
+            offsets = w.cast(w.vector(at, ev.lanes), i64, True, at.level)
+            if isinstance(stride, int):
+                offsets = w.times_vector(offsets, stride, at.level)
+            else:
+                offsets = w.mul(offsets, w.splat(stride, ev.lanes, 0), at.level)
+            total = w.add(total, offsets, level)
+        return Vec(w.place(ttc.OffsetPointer(self.base, total), level), level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +80,12 @@ class Overlap:
     range: _Range
 
 
+def _is_strided(index: Index) -> bool:
+    """Are the coordinates scalars, but for at most one whose lanes are neighbours?"""
+    moving = [at for at in index if not isinstance(at, Uniform)]
+    return not moving or (len(moving) == 1 and isinstance(moving[0], Strided) and moving[0].stride == 1)
+
+
 def conflicts(lowering: LoweringContext, op: tt.Store) -> list[Overlap]:
     """Compare the addresses of `op` with those of each load that its loop performs."""
     found = []
@@ -73,11 +94,11 @@ def conflicts(lowering: LoweringContext, op: tt.Store) -> list[Overlap]:
         other = lowering.plan.affinity.of(op.ptr)
         assert other is not None
         theirs = _Range(lowering.ev, other, _shape(op), op.ptr)
-        for load in loads:
+        for load, aligned in loads.items():
             form, shape = lowering.plan.affinity.of(load.ptr), tile_type(load.ptr).shape
             assert form is not None
             mine = _Range(lowering.ev, form, shape, load.ptr)
-            found.append(Overlap(load, mine.meets(theirs, shape == _shape(op)), mine))
+            found.append(Overlap(load, mine.meets(theirs, aligned and shape == _shape(op)), mine))
     return found
 
 
@@ -92,21 +113,26 @@ def staged_loads(lowering: LoweringContext, overlaps: list[Overlap]) -> Iterator
         del ev.staged[load]
 
 
-def _inlined_loads(lowering: LoweringContext, op: tt.Store) -> list[tt.Load]:
-    """The loads that the loop of `op` performs and that may meet its stores, in program order."""
-    plan, found = lowering.plan, []
+def _inlined_loads(lowering: LoweringContext, op: tt.Store) -> dict[tt.Load, bool]:
+    """The loads that the loop of `op` performs and that may meet its stores, in program order.
+
+    True for those that are only read at the index of the store: not transposed, reshaped or selected from on the way.
+    """
+    plan = lowering.plan
+    found: dict[tt.Load, bool] = {}
     store_form = plan.affinity.of(op.ptr)
     values = [v for v in op.operands if isinstance(v.type, TensorType)]
-    for v, _ in plan.accesses(values):
+    for v, dims in plan.accesses(values):
         load = v.defining_op
         if not isinstance(load, tt.Load) or not isinstance(v.type, TensorType) or v in plan.buffered:
             continue
         form = plan.affinity.of(load.ptr)
-        if load.ptr is op.ptr or form is None or form == store_form or load in found:
+        aligned = dims == tuple(range(len(_shape(op))))
+        if form is None or (aligned and (load.ptr is op.ptr or form == store_form)):
             continue
-        found.append(load)
+        found[load] = found.get(load, True) and aligned
     position = {inner: k for k, inner in enumerate(op.parent or ())}
-    return sorted(found, key=lambda load: position.get(load, -1))
+    return dict(sorted(found.items(), key=lambda item: position.get(item[0], -1)))
 
 
 def _stage(lowering: LoweringContext, overlaps: list[Overlap]) -> dict[tt.Load, StagedPointer]:

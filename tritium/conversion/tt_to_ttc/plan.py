@@ -292,6 +292,8 @@ def _operand_dims(op: Operation, operand: Value, dims: tuple[int | None, ...]) -
         return dims[:-1]
     if isinstance(op, tt.Split):
         return (*dims, None)
+    if isinstance(op, tt.Cat) and operand is op.rhs:
+        return (None, *dims[1:])
     if isinstance(op, tt.Gather) and operand is op.src:
         return tuple(None if k == op.axis else d for k, d in enumerate(dims))
     if isinstance(op, tt.Reshape):
