@@ -41,8 +41,6 @@ from ..layout.views import unique_registers
 __all__ = [
     "HIGH_PRESSURE",
     "HIGH_REGISTER_PRESSURE",
-    "REGISTER_OPERANDS",
-    "accumulator_registers",
     "has_high_pressure",
     "high_pressure_loop",
     "is_marked_high_pressure",
@@ -62,9 +60,6 @@ HIGH_PRESSURE = 160
 
 HIGH_REGISTER_PRESSURE = "tritium.high_register_pressure"
 """Marks a loop: values used after it are not to be kept live across it."""
-
-REGISTER_OPERANDS = "tritium.register_operands"
-"""Marks a loop: operands of its WGMMAs that are in registers before it stay there."""
 
 HALF_OCCUPANCY = 64
 """Registers of a thread at which an SM has 1,024 threads. ptxas keeps a loop of scalar loads at 64 that needs 150 to
@@ -95,14 +90,9 @@ def is_marked_high_pressure(loop: Operation) -> bool:
     return HIGH_REGISTER_PRESSURE in loop.attributes or _FORMER_MARK in loop.attributes
 
 
-def accumulator_registers(loop: Operation, warps: int) -> int:
-    """The registers of a thread that the results of a loop's dots need, MMA or WGMMA."""
-    return _accumulator_elements(loop, is_register_dot) // (32 * warps)
-
-
 def has_high_pressure(loop: Operation, warps: int) -> bool:
     """Whether the results of a loop's dots, MMA or WGMMA, leave few registers of a thread for other values."""
-    return accumulator_registers(loop, warps) > HIGH_PRESSURE
+    return _accumulator_elements(loop, is_register_dot) // (32 * warps) > HIGH_PRESSURE
 
 
 def _by_loop(module: Operation, warps: int) -> list[tuple[Operation, int]]:

@@ -47,7 +47,6 @@ SWITCHES = {
     "one-trip-loops": "loops that read the same row have no copy for rows of one block, which reads them once",
     "alignment-versions": "accesses by addresses from memory have no copy for aligned ones, with vectors",
     "widen-loops": "loops of narrow dots run one iteration at a time, not two in one",
-    "register-operands": "loop-invariant operands of narrow WGMMAs are read from shared memory",
     "flatten": "nested loops are not fused",
 }
 

@@ -10,8 +10,7 @@ Program order determines live ranges, since ptxas moves little across barriers. 
 1. rule *sink below dealloc*: a conversion sinks below the deallocation of a buffer that precedes its first user, so
    that its scratch can reuse the memory.
 2. rule *sink into loop*: a dot operand that is read before a loop and used once in it sinks to its user; for
-   `mma.sync`, to one user in each of several loops. Until then it occupies shared memory, not registers. (Not where
-   `accelerate-matmul` keeps operands of WGMMAs in registers across the loop, which it marks.)
+   `mma.sync`, to one user in each of several loops. Until then it occupies shared memory, not registers.
 3. rule *hoist store*: the copy of a tensor to shared memory is hoisted to the tensor's definition, unless each thread
    can recompute the tensor; so is a transpose, which is free. On AMD GPUs the copy stays where it is: there are more
    registers, and less LDS, which the buffers of several operands can then share.
@@ -26,7 +25,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....analysis.register_pressure import REGISTER_OPERANDS
 from ....dialects import arith, tt, ttg
 from ....dialects.ttg_context import target_of
 from ....dialects.ttg_layouts import DotOperand, NvidiaMma
@@ -91,7 +89,7 @@ def _into_the_loop(op: Any) -> bool:
     loops = [_loop_around(user) for user in users]
     if not users or _loop_around(op) in loops or len(set(loops)) < len(loops):
         return False
-    if _is_wgmma_operand(op) and (len(users) > 1 or any(_keeps_operands(loop) for loop in loops)):
+    if len(users) > 1 and _is_wgmma_operand(op):
         return False
     if is_buffer_load(op) and any(_writes_until(op, user) for user in users):
         return False
@@ -109,11 +107,6 @@ def _is_wgmma_operand(op: Any) -> bool:
     """Whether an operand is for a WGMMA: it need not sink, and the WGMMA would wait for the read."""
     parent = getattr(layout_of(op.result), "parent", None)
     return isinstance(parent, NvidiaMma) and parent.versionMajor >= 3
-
-
-def _keeps_operands(loop: Operation | None) -> bool:
-    """Whether operands of WGMMAs stay in registers across a loop."""
-    return loop is not None and REGISTER_OPERANDS in loop.attributes
 
 
 def _loop_around(op: Operation) -> Operation | None:

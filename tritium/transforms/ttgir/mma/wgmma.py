@@ -22,11 +22,9 @@ the result feeds another dot, as in attention: then a row stays in one warp.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 from ....analysis.dataflow import reachable
-from ....analysis.register_pressure import REGISTER_OPERANDS, accumulator_registers
 from ....dialects import tt, ttg, ttng
 from ....dialects.ttg_context import num_warps
 from ....dialects.ttg_layouts import NvidiaMma
@@ -35,9 +33,7 @@ from ....dialects.ttg_operands import cluster_bases, memory_order, nvmma_for, op
 from ....dialects.ttg_switches import is_on
 from ....ir import (
     FLOATS,
-    UNIT,
     BlockArgument,
-    LoopLike,
     Operation,
     TensorType,
     Value,
@@ -49,20 +45,12 @@ from ....ir import (
     i8,
     is_global_load,
     is_register_dot,
-    shape_of,
 )
 from ....layout.bases import per_block
-from ...regions import defined_in
 
 __all__ = ["fits_wgmma", "warp_group_dot"]
 
 _FP8 = (FLOATS["f8E5M2"], FLOATS["f8E4M3FN"])
-MAX_COLUMNS = 32
-"""Columns up to which reading both operands from shared memory takes longer: N / 2 < (2048 + 32 N) / 128 cycles."""
-
-MAX_REGISTERS = 168
-"""Registers of a thread for accumulators and operands: 255, less addresses, masks and the other operands of a loop."""
-
 _DEPTH = 256  # bits that an instruction covers along K
 
 
@@ -92,40 +80,12 @@ def warp_group_dot(dot: Any) -> Operation:
         CGALayout=result.encoding.CGALayout,
     )
     registers = operand_layout(0, layout, element.width)
-    if (loop := _keeps_in_registers(dot, columns)) is not None:
-        a = _converted(loop, dot.a, registers)
-        loop.attributes[REGISTER_OPERANDS] = UNIT
-    else:
-        a = _shared(dot.a, 0) if _is_loaded(dot.a) else _converted(dot, dot.a, registers)
+    a = _shared(dot.a, 0) if _is_loaded(dot.a) else _converted(dot, dot.a, registers)
     b = _shared(dot.b, 1)
     c = _converted(dot, dot.c, layout)
     new = ttng.WarpGroupDot(a, b, c, None, dot.inputPrecision, dot.maxNumImpreciseAcc, False, loc=dot.loc)
     dot.parent.insert_before(new, dot)
     return new
-
-
-def _keeps_in_registers(dot: Operation, columns: int) -> LoopLike | None:
-    """The loop across which the first operand, loaded before it, is to be kept in registers."""
-    loop = _loop_around(dot)
-    if loop is None or columns > MAX_COLUMNS or not _is_before(dot, loop) or not is_on(dot, "register-operands"):
-        return None
-    warps = num_warps(dot) or 4
-    operands = {other.operands[0] for other in loop.walk() if is_register_dot(other) and _is_before(other, loop)}
-    bits = sum(prod(shape_of(v.type)) * getattr(element_type(v.type), "width", 64) for v in operands)
-    return loop if accumulator_registers(loop, warps) + bits // (32 * 32 * warps) <= MAX_REGISTERS else None
-
-
-def _loop_around(op: Operation) -> LoopLike | None:
-    parent = op.parent_op
-    return parent if isinstance(parent, LoopLike) else None
-
-
-def _is_before(dot: Operation, loop: Operation) -> bool:
-    """Whether the first operand of `dot` is a tensor loaded before `loop`."""
-    value = dot.operands[0]
-    while isinstance(value.defining_op, ttg.ConvertLayout):
-        value = value.defining_op.src
-    return isinstance(value.type, TensorType) and is_global_load(value.defining_op) and not defined_in(value, loop)
 
 
 def _columns(shape: Sequence[int], element: Any, warps: int) -> int:
