@@ -117,12 +117,17 @@ def test_keywords_and_defaults(four: Any, slow: Slow) -> None:
 
 def test_several_kinds_by_turns(four: Any, slow: Slow) -> None:
     outs = [np.zeros(4, t) for t in (np.int64, np.uint64, np.float64)]
-    kinds = [(out, a, 5, 11) for out in outs for a in (3, 2.5)][:PLANS]
+    kinds = [(out, a, warps) for out in outs for a in (3, 2.5, 48) for warps in (1, 2, 4, 8)][:PLANS]
+    assert len(kinds) == PLANS
+
+    def launch(out: Any, a: Any, warps: int) -> None:
+        four[(1,)](out, a, 5, 11, num_warps=warps)
+
     for kind in kinds:
-        assert slow.during(lambda kind=kind: four[(1,)](*kind)) == 2
-    for _ in range(5):
+        assert slow.during(lambda kind=kind: launch(*kind)) == 2
+    for _ in range(2):
         for kind in kinds:
-            assert slow.during(lambda kind=kind: four[(1,)](*kind), 1) == 0
+            assert slow.during(lambda kind=kind: launch(*kind), 1) == 0
             assert words(kind[0])[2:] == [5, 11]
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LAUNCH_ONLY", "Call", "LaunchTable"]
 
-PLANS = 4  # kinds of launches between which a program may alternate without leaving the fast path
+PLANS = 32  # kinds of launches between which a program may alternate without leaving the fast path
 
 LAUNCH_ONLY = ("stream", "warmup")
 """Keywords of a launch that do not affect the compile."""
