@@ -147,3 +147,16 @@ def test_assembly_is_generated_when_it_is_read(tmp_path: Any) -> None:
 def test_workgroups_may_use_one_compute_unit() -> None:
     modes = [compiled(add, TARGETS[1], 64, wgp_cu_mode=mode).asm["amdgcn"] for mode in ("wgp", "cu")]
     assert [int(".amdhsa_workgroup_processor_mode 1" in text) for text in modes] == [1, 0]
+
+
+@tritium.jit
+def scaled(x, y, n, B: tl.constexpr):
+    at = tl.arange(0, B)
+    tl.store(y + at, tl.load(x + at) * 3 + tl.load(y + at))
+
+
+def test_pairs_of_floats_are_one_instruction_on_gfx942() -> None:
+    aligned = {(i,): [["tt.divisibility", 16]] for i in range(2)}
+    kernels = [compile(ASTSource(scaled, TYPES, {"B": 1024}, aligned), target=target) for target in TARGETS]
+    assert ["v_pk_fma_f32" in k.asm["amdgcn"] or "v_pk_mul_f32" in k.asm["amdgcn"] for k in kernels] == [True, False]
+    assert all("noimplicitfloat" not in k.asm["llir"] for k in kernels)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ...conversion.ttg_to_llvm.amd.target import NO_ACCESS_MERGING
 from ...support.dataclasses import asdict, dataclass
 from ...support.patterns import pattern
 from ...support.settings import compilation
@@ -70,7 +71,8 @@ def _optimized(text: str, target: AMDGPUTarget) -> str:
     dump("Before", module)
     llvm = gpu_library()
     options = llvm.create_pipeline_tuning_options(speed_level=0 if compilation.disable_llvm_opt else LEVEL)
-    options.slp_vectorization = options.loop_vectorization = options.loop_interleaving = False
+    options.slp_vectorization = target.arch == "gfx942"  # which has packed arithmetic of f32
+    options.loop_vectorization = options.loop_interleaving = False
     builder = llvm.create_pass_builder(target_machine(machine), options)
     run_passes(builder.getModulePassManager(), module, builder)
     dump("After", module)
@@ -85,7 +87,8 @@ def emit(llir: str, target: AMDGPUTarget, use_object: bool) -> bytes:
 
 
 def _emitted(llir: str, target: AMDGPUTarget, use_object: bool) -> bytes:
-    module = read(without_minmax_selects(llir), target.machine())
+    text = without_minmax_selects(llir).replace(f'"{NO_ACCESS_MERGING}"', "noimplicitfloat")
+    module = read(text, target.machine())
     try:
         made: bytes = target_machine(target.machine())._emit_to_memory(module, use_object=use_object)
     except RuntimeError as error:

@@ -132,7 +132,7 @@ def ttg_to_llvm(module: builtin.Module, target: TargetInfo, options: Any, debug:
         "attributes #0 = { nounwind }",
         "attributes #1 = { convergent nounwind }",
         "attributes #2 = { nounwind willreturn memory(none) }",
-        f"attributes #3 = {{ {'noimplicitfloat' if context.mergeable_accesses else 'nounwind'} }}",
+        f"attributes #3 = {{ {target.no_access_merging if context.mergeable_accesses else 'nounwind'} }}",
     ]
     parts = [*head, *sorted(context.declares), *context.functions.values(), *bodies, *attributes, *tail]
     return LoweredModule("\n\n".join(parts) + "\n", kernel.sym_name, _shared_bytes(module))

@@ -272,6 +272,8 @@ class TargetInfo(ABC):
     warp_size: int
     #: the longest access to global memory that LLVM's load/store vectorizer makes (`getLoadStoreVecRegBitWidth`)
     vectorized_bytes: int
+    #: the attribute of functions in which LLVM's load/store vectorizer must not run
+    no_access_merging: ClassVar[str] = "noimplicitfloat"
     #: the FMAs of a large dot between two scheduling barriers; 0: there are none
     fmas_per_region: ClassVar[int] = 0
 

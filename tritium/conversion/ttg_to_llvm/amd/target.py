@@ -24,10 +24,12 @@ from .byte_transpose import transposed_word
 from .lowerings import AMD_LOWERINGS
 from .memory import EMPTY, NON_TEMPORAL, Written, global_access, store_where, where
 
-__all__ = ["AMDTarget"]
+__all__ = ["NO_ACCESS_MERGING", "AMDTarget"]
 
 _debug = LazyModule(".debug", __package__)
 CODE_OBJECT_VERSION = 500
+NO_ACCESS_MERGING = "tritium-no-access-merging"
+"""The attribute that becomes noimplicitfloat before code is generated, which would disable the SLP vectorizer, too."""
 _AXES = "xyz"
 _NVIDIA_DIALECTS = ("ttng", "nvg", "nvvm")
 _NVIDIA_ONLY = frozenset(name for file, names in FILES.items() if file.startswith("nvidia.") for name in names.split())
@@ -48,6 +50,7 @@ class AMDTarget(AMDArithmetic):
     registers = 131072  # CDNA 3: 512 registers of 64 lanes for each of the four SIMDs
     vectorized_bytes = 64
     fmas_per_region = 256
+    no_access_merging = f'"{NO_ACCESS_MERGING}"'
 
     def __init__(
         self,
