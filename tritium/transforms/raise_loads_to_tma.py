@@ -155,40 +155,51 @@ class _Kernel:
         self.programs = _programs_of(kernel)
         self.conditions = LaunchConditions(self.addresses, self.programs)
         self.writes = [(op, v) for op in kernel.walk() for v in accessed_values(op, WRITE, Memory.GLOBAL)]
+        self.dots = [op for op in kernel.walk() if is_tensor_dot(op) and _loop_of(op) is not None]
         self._made: dict[object, Value] = {}  # descriptors
         self._facts: AxisInfoAnalysis | None = None
 
     def run(self) -> int:
         """Raise what qualifies; the number of loads."""
-        plans: dict[PlainLoad, _Plan | None] = {}
-        dots = [op for op in self.kernel.walk() if is_tensor_dot(op) and _loop_of(op) is not None]
-        if not self.options.everything:
-            dots = [dot for dot in dots if self._pays(dot)]
-        for dot in dots:
-            loads = [load for load in map(_loaded, dot.operands[:2]) if load is not None]
-            for load in loads:
-                if load not in plans:
-                    plans[load] = self._planned(load)
-            if any(plans[load] is None for load in loads):
-                plans.update(dict.fromkeys(loads))
-        found = [plan for plan in plans.values() if plan is not None and may_change("raise-loads-to-tma", plan.load)]
+        found = [plan for plan in self.plans() if may_change("raise-loads-to-tma", plan.load)]
         if len(found) > MAX_MAPS:
             self._tell(self.kernel, f"loads are not raised to TMA: {len(found)} are more than {MAX_MAPS} descriptors")
-            return 0
+            found = []
         for plan in found:
             self._require(plan)
-        nests = dict.fromkeys(_nest_of(plan.load) for plan in found)
+        self._specialize({plan.load for plan in found})
         for plan in found:
             self._replace(plan)
-        if is_on(self.kernel, "warp-specialization"):
-            for nest in nests:
-                if nest is not None:
-                    nest.attributes[_SPECIALIZE] = UNIT
         if self.programs:
             self.conditions.one_dimension()
         if found or self.programs:
             self.kernel.attributes[LAUNCH_PREDICATE] = StringAttr(self.conditions.text())
         return len(found)
+
+    def plans(self) -> list[_Plan]:
+        """The plans for loads that can be raised, and whose dots have no other loads."""
+        plans: dict[PlainLoad, _Plan | None] = {}
+        for dot in self.dots:
+            if not self.options.everything and not self._pays(dot):
+                continue
+            loads = _loads_of(dot)
+            for load in loads:
+                if load not in plans:
+                    plans[load] = self._planned(load)
+            if any(plans[load] is None for load in loads):
+                plans.update(dict.fromkeys(loads))
+        return [plan for plan in plans.values() if plan is not None]
+
+    def _specialize(self, raised: set[PlainLoad]) -> None:
+        """Request warp specialization for loops over tiles all of whose dots have raised loads."""
+        nests: dict[CountedLoop, bool] = {}
+        for dot in self.dots:
+            nest = _nest_of(dot)
+            if nest is not None:
+                nests[nest] = nests.get(nest, True) and raised.issuperset(_loads_of(dot))
+        for nest, whole in nests.items():
+            if whole and raised and is_on(self.kernel, "warp-specialization"):
+                nest.attributes[_SPECIALIZE] = UNIT
 
     def _pays(self, dot: Operation) -> bool:
         """Whether raising the operands of a dot makes a kernel faster, as it does for persistent ones.
@@ -449,6 +460,11 @@ def _starts_at_program(loop: CountedLoop) -> bool:
 def _elements(ty: Type) -> int:
     """The number of elements of a tensor."""
     return prod(shape_of(ty))
+
+
+def _loads_of(dot: Operation) -> list[PlainLoad]:
+    """The loads whose results are the operands of a dot."""
+    return [load for load in map(_loaded, dot.operands[:2]) if load is not None]
 
 
 def _loaded(operand: Value) -> PlainLoad | None:
