@@ -33,7 +33,7 @@ __all__ = [
     "signature_of",
 ]
 
-DERIVED = ("arch", "ptx_version", "host_maps", "warp_size")
+DERIVED = ("arch", "ptx_version", "host_maps", "launch_versions", "warp_size")
 GUARD_BYTES, ALIGNMENT = 1 << 16, 128
 MAX_BYTES = 64 << 20
 """Of the arrays that are kept; the arguments of larger launches are made up."""

@@ -17,8 +17,8 @@ for the first loads of its tile.
 
 The order of programs changes, and how many run at once. So kernels stay as they are if programs may wait for each
 other (`raise-loads-to-tma` has the list), use the number of programs, or program ids of other dimensions; the launch
-predicate includes that the grid has one dimension. Only kernels with dots in a loop are transformed, whose loads are
-then raised. Results are the same bits.
+predicate includes that the grid has one dimension. Only kernels with dots in loops are transformed, all of whose loads
+can be raised then. Results are the same bits.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from ..ir import (
     pass_on,
     remark,
 )
+from .raise_loads_to_tma import RaiseOptions, raises_all
 
 __all__ = ["make_persistent"]
 
@@ -63,7 +64,14 @@ def make_persistent(module: Operation) -> bool:
         return False
     if not may_change("make-persistent", kernel):
         return False
+    kept = kernel.clone({})
     _wrap(kernel)
+    if not raises_all(kernel, RaiseOptions()):
+        assert kernel.parent is not None
+        Builder(kernel.parent, kernel, kernel.loc).insert(kept)
+        kernel.erase()
+        remark(kept, "the kernel is not made persistent: not all loads of dots in loops can be raised to TMA")
+        return False
     count("kernels", 1)
     return True
 

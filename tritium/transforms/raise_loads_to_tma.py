@@ -87,7 +87,7 @@ from ..support.dataclasses import dataclass
 from .host_tensor_maps import MAX_MAPS
 from .rules.constants import splat_of
 
-__all__ = ["raise_loads_to_tma"]
+__all__ = ["RaiseOptions", "raise_loads_to_tma", "raises_all"]
 
 UNLIMITED = (1 << 31) - 1
 """The extent of a dimension without a mask; indices are below it."""
@@ -127,6 +127,11 @@ def raise_loads_to_tma(module: Operation, options: RaiseOptions = RaiseOptions()
     raised = _Kernel(kernels[0], options).run()
     count("loads raised", raised)
     return raised > 0
+
+
+def raises_all(kernel: tt.Func, options: RaiseOptions) -> bool:
+    """Whether all dots in loops have loads that can be raised."""
+    return _Kernel(kernel, options).covers()
 
 
 class _Refused(Exception):
@@ -189,6 +194,11 @@ class _Kernel:
             if any(plans[load] is None for load in loads):
                 plans.update(dict.fromkeys(loads))
         return [plan for plan in plans.values() if plan is not None]
+
+    def covers(self) -> bool:
+        """Whether all dots in loops have loads, which can all be raised."""
+        planned = {plan.load for plan in self.plans()}
+        return all(loads and planned.issuperset(loads) for loads in map(_loads_of, self.dots))
 
     def _specialize(self, raised: set[PlainLoad]) -> None:
         """Request warp specialization for loops over tiles all of whose dots have raised loads."""
