@@ -7,6 +7,7 @@ otherwise the installed Triton. What the repositories print goes to stderr.
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import importlib
 import importlib.util
@@ -44,11 +45,14 @@ def quick_bench(call: Any, quantiles: Any = None, **_: Any) -> list[float]:
     """Milliseconds of a launch for the autotuner: the median of 5 timed launches, the least and the greatest.
 
     The GPU spins while the host issues a launch: on an idle GPU the events would measure the host's time, and the
-    choice among configurations of a kernel of a few microseconds would be arbitrary.
+    choice among configurations of a kernel of a few microseconds would be arbitrary. A spin of 1 ms is longer than the
+    first launches of either compiler take. The L2 cache is cleared before each launch, as `triton.testing.do_bench`
+    does and as the kernels are measured.
     """
     times = []
     for number in range(6):
-        torch.cuda._sleep(400_000)  # some 0.2 ms
+        torch.cuda._sleep(2_000_000)  # some 1 ms
+        l2_cache().zero_()
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         start.record()
         call()
@@ -57,6 +61,12 @@ def quick_bench(call: Any, quantiles: Any = None, **_: Any) -> list[float]:
         if number:
             times.append(start.elapsed_time(end))
     return [statistics.median(times), min(times), max(times)]
+
+
+@functools.cache
+def l2_cache() -> torch.Tensor:
+    """Memory that is larger than the L2 cache: writing it evicts all else."""
+    return torch.empty(32 << 20, dtype=torch.int32, device="cuda")
 
 
 class Tuning:
@@ -119,7 +129,6 @@ class Worker:
         self.ready: dict[str, tuple[Any, Any]] = {}  # name -> the call to measure and its peer in torch
         self.outputs: dict[str, list[torch.Tensor]] = {}
         self._loaded: set[str] = set()
-        self._cache: torch.Tensor | None = None
 
     def load(self, module: str) -> dict[str, Any]:
         """Import a driver and the published kernels."""
@@ -186,15 +195,13 @@ class Worker:
 
         A kernel that no workload launches, `lgamma`, precedes each run and separates it from others.
         """
-        if self._cache is None:
-            self._cache = torch.empty(32 << 20, dtype=torch.int32, device="cuda")
-            self._mark = torch.ones(64, device="cuda")
+        mark = torch.ones(64, device="cuda")
         torch.cuda.synchronize()
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
             for name in names:
                 for _ in range(repeats):
-                    self._cache.zero_()
-                    torch.lgamma(self._mark)
+                    l2_cache().zero_()
+                    torch.lgamma(mark)
                     self.ready[name][0]()
                 torch.cuda.synchronize()
         events = [e for e in profile.profiler.kineto_results.events() if e.device_type() == _GPU]
