@@ -462,3 +462,50 @@ def test_events(fake: FakeCuda) -> None:
     end.synchronize()
     assert start.elapsed_time(end) == 0.0
     assert {"cuEventCreate", "cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime"} <= set(fake.calls)
+
+
+class Device:
+    """As torch's devices."""
+
+    type = "cuda"
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and other.index == self.index
+
+    def __hash__(self) -> int:
+        return self.index
+
+
+def test_objects_with_an_address_are_asked_once(copy, two) -> None:
+    """Plans read objects of other classes than torch's by their own methods: FlagGems' have Python's."""
+    asked: list[str] = []
+
+    class View(Array):
+        def __init__(self, address: int = BASE, index: int = 0, dtype: str = "float32") -> None:
+            super().__init__(address, dtype, None)
+            self.index = index
+
+        @property
+        def device(self) -> Device:
+            asked.append("device")
+            return Device(self.index)
+
+        def data_ptr(self) -> int:
+            asked.append("address")
+            return self.address
+
+    x, y = View(), View(BASE + 256)
+    for _ in range(3):
+        copy[(4,)](x, y, 1000, BLOCK=64)
+    asked.clear()
+    copy[(4,)](View(BASE + 512), y, 1000, BLOCK=64)
+    assert sorted(asked) == ["address"] * 2 + ["device"] * 2
+    assert struct.unpack_from("<Q", two.launches[-1].params)[0] == BASE + 512
+    copy[(4,)](View(BASE + 8), y, 1000, BLOCK=64)  # another kernel: not divisible by 16
+    copy[(4,)](View(2 * BASE, 1), View(2 * BASE + 256, 1), 1000, BLOCK=64)
+    assert two.launches[-1].context == CONTEXT + 1
+    with pytest.raises(ArgumentError, match="device"):
+        copy[(4,)](x, View(2 * BASE, 1), 1000, BLOCK=64)

@@ -355,12 +355,30 @@ def _pointer(backend: LaunchBackend, rule: ParameterRule, value: Any, key: Any, 
         where = (-1 if backend.only else seen.device_index) & 0xFFFFFFFF | value.element_size() << 32
         known = {"low": seen.dtype, "high": seen.device, "expected": where, "object": state_of(value)}
         return {**guard, "check": "tensor", "call": functions, **known}
+    if adapter == "pointer" and _names_gpu(getattr(value, "device", None)):
+        return {**guard, "check": "address", "call": _read_pointer(value)}
     if adapter == "torch":
         read = arrays.torch_address
     else:
         read = getattr(type(value), "data_ptr", None) or methodcaller("data_ptr")
     found = {"object": value.dtype, "low": "dtype", "place": place, "expected": expected}
     return {**guard, "check": "array", "call": read, **found}
+
+
+def _names_gpu(device: object) -> bool:
+    """Whether a device as torch names it is a certain GPU."""
+    return getattr(device, "type", "") == "cuda" and isinstance(getattr(device, "index", None), int)
+
+
+def _read_pointer(like: Any) -> Callable[[Any], int | None]:
+    """A function that returns the address of an object with the element type and the device of this one, None for
+    others: each is asked once, since their methods are often Python's."""
+    dtype, device = like.dtype, like.device
+
+    def read(value: Any) -> int | None:
+        return int(value.data_ptr()) if value.dtype is dtype and value.device == device else None
+
+    return read
 
 
 def _wrapped(backend: LaunchBackend, value: Any, stored: bool) -> Callable[[Any], int | None] | None:
