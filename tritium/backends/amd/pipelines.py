@@ -78,11 +78,10 @@ ORDER = [
 
 LATER = {
     "optimize-descriptor-encoding": "before assign-latencies, with convert-to-tensor-ops: TDM of gfx1250",
-    "coalesce-async-copy": "after amd-pipeline: copies from global memory to LDS of gfx950 and gfx1250",
     "move-up-prologue-loads": "after reduce-data-duplication: issues the first loads of a loop earlier",
     "block-pingpong": "after reduce-data-duplication: alternates memory and MFMA phases of two waves of a SIMD",
 }
-"""Passes of Triton 3.9's order that are not implemented: name -> position and purpose."""
+"""Passes of Triton 3.9's order that are not run: name -> position and purpose."""
 
 
 def amd_ttgir_pipeline(options: HIPOptions) -> list[Pass]:

@@ -38,6 +38,10 @@ SPELLINGS = [
     ),
     Spelling("amd-schedule-loops", "TritonAMDGPUScheduleLoops", ("tritonamdgpu-schedule-loops",)),
     Spelling("amd-canonicalize-pointers", "TritonAMDGPUCanonicalizePointers", ("tritonamdgpu-canonicalize-pointers",)),
+    Spelling(
+        "amd-update-async-wait-count", "TritonAMDGPUUpdateAsyncWaitCount", ("tritonamdgpu-update-async-wait-count",)
+    ),
+    Spelling("amd-coalesce-async-copy", "TritonAMDGPUCoalesceAsyncCopy", ("tritonamdgpu-coalesce-async-copy",)),
     Spelling("amd-convert-to-buffer-ops", "TritonAMDGPUConvertToBufferOps", ("tritonamdgpu-convert-buffer-ops",)),
     Spelling("accelerate-matmul", "TritonGPUAccelerateMatmul", ("tritongpu-accelerate-matmul",)),
     Spelling(
