@@ -63,6 +63,20 @@ def _reshape(ev: Any, op: Any, x: Any) -> Any:
     return x.reshape(op.results[0].type.shape)
 
 
+@meaning("amdg.extract_slice")
+def _extract_slice(ev: Any, op: Any, x: Any) -> Any:
+    return x[tuple(slice(at, at + n) for at, n in zip(op.static_offsets, op.results[0].type.shape))]
+
+
+@meaning("amdg.concat")
+def _concat(ev: Any, op: Any, *parts: Any) -> Any:
+    whole = np.empty(op.results[0].type.shape, parts[0].dtype)
+    grid = [extent // size for extent, size in zip(whole.shape, parts[0].shape)]
+    for at, part in zip(np.ndindex(*grid), parts, strict=True):
+        whole[tuple(slice(i * n, (i + 1) * n) for i, n in zip(at, part.shape))] = part
+    return whole
+
+
 @meaning("tt.cat")
 def _cat(ev: Any, op: Any, a: Any, b: Any) -> Any:
     return np.concatenate([a, b])

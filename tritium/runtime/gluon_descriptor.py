@@ -95,6 +95,7 @@ class TensorDescriptorIm2Col(TensorDescriptor):
         self.pixel_box_lower_corner = pixel_box_lower_corner or ()
         self.pixel_box_upper_corner = pixel_box_upper_corner or ()
         TensorDescriptor.__init__(self, base, shape, strides, block_shape, layout, padding, round_f32_to_tf32)
+        self._check_rank()  # the base class takes usual tiles, of rank 2 too, without it
         self._check_windows()
 
     def _check_rank(self) -> None:
