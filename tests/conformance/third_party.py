@@ -48,6 +48,9 @@ PROJECTS = {
     "conch": "conch",
     "sglang": "sglang",
     "vllm": "vllm",
+    "deepseek": "DeepSeek-V3",
+    "native_sparse_attention": "native-sparse-attention-triton",
+    "stk": "stk",
 }
 
 # "project.case" -> why it cannot pass, where the cause is not ours
