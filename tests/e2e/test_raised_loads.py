@@ -92,6 +92,20 @@ def persistent(a, b, c, M, N, K, am, ak, bk, bn, cm, BM: tl.constexpr, BN: tl.co
         tl.store(c + cm * rows[:, None] + columns[None, :], acc, mask=inside)
 
 
+def test_flattened_loops_over_large_tiles_are_raised_by_default(emulated: None, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b, found = values(rng, 128, 72), values(rng, 72, 512), []
+    for raised, options in ((True, {}), (False, {"without": "raise-loads"})):
+        c = np.zeros((128, 512), np.float32)
+        arguments = (a, b, c, 128, 512, 72, 72, 1, 512, 1, 512, 128, 256, 32)
+        ran = persistent[(2,)](*arguments, **{"num_warps": 8, **options})
+        assert bool(ran.metadata.launch_predicate) is raised
+        found.append(c.view(np.uint32))
+    assert (found[0] == found[1]).all() and found[0].any()
+    small = persistent.warmup(*arguments[:-3], 128, 128, 32, grid=(2,), num_warps=8)
+    assert small.metadata.launch_predicate is None
+
+
 def values(rng: np.random.Generator, *shape: int) -> np.ndarray:
     x = rng.normal(size=shape).astype(np.float16)
     x.reshape(-1)[rng.integers(0, x.size, 8)] = [np.inf, -np.inf, np.nan, -0.0, 0.0, 6e-8, -6e-8, 65504]

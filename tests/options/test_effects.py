@@ -233,7 +233,7 @@ EFFECTS: dict[str, dict[str, Any]] = {
         "host_maps": Changes(True, descriptor_kernel),
         "raise_loads": Says(True, "host_maps", True),
         "persistent": Says(True, "raise_loads", True),
-        "launch_versions": Says(True, "host_maps", True),
+        "launch_versions": Says(True, "launch_versions", True),
         "without": Refused("nothing", "there is no 'nothing'"),
     },
     "hip": {

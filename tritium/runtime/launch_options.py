@@ -79,6 +79,8 @@ def with_checks(chosen: dict[str, Any], known: Sequence[str], checks: Collection
             chosen["instrumentation_mode"], chosen["device_checks"] = _instrumentation.split_modes(modes, checks)
     if "host_maps" in known:
         chosen.setdefault("host_maps", True)
+    if "launch_versions" in known:
+        chosen.setdefault("launch_versions", True)
     if settings.compilation.fpsan_homomorphic_casts and "fpsan_homomorphic_casts" in known:
         chosen.setdefault("fpsan_homomorphic_casts", True)
     if "sanitize" in known:

@@ -90,7 +90,7 @@ class CUDAOptions:
             raise OptionError(f"min_shared_mem must be 0 or more, got {self.min_shared_mem}")
         if self.persistent:
             object.__setattr__(self, "raise_loads", True)
-        if self.raise_loads or self.launch_versions:
+        if self.raise_loads:
             object.__setattr__(self, "host_maps", True)  # the launcher encodes what loads become
         names = current_names(self.without)
         unknown = [name for name in names if name not in SWITCHES]

@@ -94,7 +94,11 @@ def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]
             {"native": capability if options.native_descriptors else 0},
             when=has_any("tt.make_tensor_descriptor", argument="!tt.tensordesc<"),
         ),
-        *(_raise_loads(options, machine.num_warps) if options.raise_loads or options.launch_versions else ()),
+        *(
+            _raise_loads(options, machine.num_warps)
+            if options.raise_loads or (options.launch_versions and options.host_maps)
+            else ()
+        ),
         *(_HOST_MAPS if options.host_maps and options.native_descriptors else ()),
         _general(
             "decompose-scaled-dot",
