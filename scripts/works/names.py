@@ -160,9 +160,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("tl.float8e4b8", "nvidia"): _NO_SUCH_GPU,
     ("tl.float8e5b16", "nvidia"): _NO_SUCH_GPU,
     ("tl.float8e4b15", "amd"): "not on AMD, as in Triton",
-    ("tl.atomic_poll", "amd"): "not supported yet: its timeout needs a clock",
-    ("tl.device_print", "amd"): "not supported yet: ROCm's functions for host calls are not linked",
-    ("tl.inline_asm_elementwise", "amd"): "not supported yet: LLVM's assembler for AMD GPUs is not in llvmlite",
     **{(name, "amd"): _NVIDIA_ONLY for name in _below("tl.extra.cuda", _CUDA)},
     **{
         (f"tl.{name}", target): _GPU_ONLY
