@@ -203,3 +203,27 @@ def test_large_dot_by_fmas_is_scheduled_in_parts() -> None:
     kernel = compiled("gfx1100", "fp32", blocks, num_warps=2)
     assert kernel.asm["llir"].count("call void @llvm.amdgcn.sched.barrier(i32 0)") >= 15
     check(kernel, "fp32", (64, 64, 64), blocks)
+
+
+@tritium.jit
+def unaligned(a, b, c, k, sa, sb, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m, n, at = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    acc = tl.zeros((M, N), tl.float32)
+    for i in range(0, k, K):
+        x = tl.load(a + m[:, None] * sa + i + at[None, :])
+        acc = tl.dot(x, tl.load(b + (i + at)[:, None] * sb + n[None, :]), acc)
+    tl.store(c + m[:, None] * N + n[None, :], acc)
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_operand_of_unaligned_pointers_is_stored_along_k(arch: str) -> None:
+    """Loads of one element; the store to LDS writes several along K."""
+    types = {"a": "*fp16", "b": "*fp16", "c": "*fp32", "k": "i32", "sa": "i32", "sb": "i32"}
+    target = GPUTarget("hip", arch, 64 if arch.startswith("gfx9") else 32)
+    kernel = compile(ASTSource(unaligned, types, {"M": 32, "N": 64, "K": 32}), target=target)
+    assert "ds_write_b64" in kernel.asm["amdgcn"] or "ds_store_b" in kernel.asm["amdgcn"]
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((32, 97), (96, 65)))
+    c = np.full((32, 64), np.nan, np.float32)
+    launch(kernel.asm["amdgcn"], 1, [a, b, c, 96, 97, 65], shared_bytes=kernel.metadata.shared)
+    np.testing.assert_array_equal(c, a[:, :96].astype(np.float32) @ b[:, :64].astype(np.float32))

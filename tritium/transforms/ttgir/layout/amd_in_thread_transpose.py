@@ -10,7 +10,7 @@ Matrix instructions take `kWidth` adjacent elements along K from a lane. Where t
 in global memory and its rows are along K, a lane would collect them from as many rows of LDS, 16 bits at a time. With a
 block of rows in each thread, the store to LDS transposes: it writes vectors along K of registers of several loads
 (`ttg_operands.buffer_for` gives the buffer that order), and one read brings all `kWidth` elements. Loads are as wide as
-before; each thread loads from other rows.
+before, one element where pointers are not aligned; each thread loads from other rows.
 
 Triton 3.9 has the pass after software pipelining, with an operation that says which registers trade places
 (`amdg.in_thread_transpose`); here stores find vectors in registers of any order, so that choosing the layout of the
@@ -53,7 +53,7 @@ def _layout_for(load: Operation) -> Blocked | None:
     if operand is None or not isinstance(ty, TensorType) or not isinstance(ty.encoding, Blocked) or ty.rank != 2:
         return None
     layout, k = ty.encoding, 1 - operand.opIdx
-    if layout.order[0] == k or layout.sizePerThread[k] != 1 or layout.sizePerThread[1 - k] == 1:
+    if layout.order[0] == k or layout.sizePerThread[k] != 1:
         return None
     rows = ty.shape[k] // (layout.threadsPerWarp[k] * layout.warpsPerCTA[k])
     rows = min(rows, operand.kWidth, VECTOR_BITS // bit_width(ty.element))
