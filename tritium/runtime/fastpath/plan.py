@@ -422,6 +422,7 @@ def _descriptor(
         return None
     format = f"<{padded(slot.codes, slot.places)}"
     memo = DescriptorMemo(value, read, encoder, 2 if backend.packer.layout.attributes else 1, format)
+    memo(value)  # the next launch is likely to be with the same one
     rule = ParameterRule("", False, False, False, False, "")
     base = _pointer(backend, rule, value.base, "", _Slot(slot.codes[:1], slot.places[:1]))
     guard = {"type": type(value), "call": memo, **slot.fields}
