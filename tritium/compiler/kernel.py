@@ -121,7 +121,7 @@ if TYPE_CHECKING:
         def at(self, grid: object) -> Callable[..., None]:
             """A callable that launches with `grid`."""
 
-        def check(self, args: Sequence[Any]) -> None:
+        def check(self, args: Sequence[object]) -> None:
             """ArgumentError for arguments that the kernel was not compiled for."""
 
     class KernelLauncher(Protocol):
@@ -143,7 +143,7 @@ class StageFiles(MutableMapping[str, str]):
     """
 
     def __init__(
-        self, backend: Any, metadata: Mapping[str, Any], stages: LazyStages, times: dict[str, float] | None = None
+        self, backend: object, metadata: Mapping[str, Any], stages: LazyStages, times: dict[str, float] | None = None
     ) -> None:
         self.content = backend, metadata, stages, times or {}
         self.changed = False
@@ -192,7 +192,7 @@ def recompile_with(compile: Callable[..., CompiledKernel]) -> None:
     _compiler[:] = [compile]
 
 
-def frozen(value: Any) -> Any:
+def frozen(value: object) -> Any:
     """Lists as tuples: JSON has no tuples, and metadata is equal from a compile and from the cache."""
     return tuple(map(frozen, value)) if isinstance(value, (list, tuple)) else value
 

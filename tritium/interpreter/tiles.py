@@ -19,57 +19,57 @@ from .operations import signed, unsigned
 
 
 @meaning("tt.call")
-def _call(ev: Any, op: Any, *args: Any) -> Any:
+def _call(ev: object, op: Any, *args: Any) -> Any:
     return tuple(ev.call(ev.function(op.callee), list(args)))
 
 
 @meaning("tt.get_program_id")
-def _program_id(ev: Any, op: Any) -> Any:
+def _program_id(ev: object, op: Any) -> Any:
     return ev.program[int(op.axis)]
 
 
 @meaning("tt.get_num_programs")
-def _num_programs(ev: Any, op: Any) -> Any:
+def _num_programs(ev: object, op: Any) -> Any:
     return ev.grid[int(op.axis)]
 
 
 @meaning("tt.make_range")
-def _range(ev: Any, op: Any) -> Any:
+def _range(ev: object, op: Any) -> Any:
     return np.arange(op.start, op.end, dtype=np.int32)
 
 
 @meaning("tt.splat", "tt.broadcast")
-def _broadcast(ev: Any, op: Any, x: Any) -> Any:
+def _broadcast(ev: object, op: Any, x: Any) -> Any:
     return np.broadcast_to(x, op.results[0].type.shape)
 
 
 @meaning("tt.unsplat")
-def _unsplat(ev: Any, op: Any, x: Any) -> Any:
+def _unsplat(ev: object, op: Any, x: Any) -> Any:
     return x.reshape(())
 
 
 @meaning("ttg.convert_layout")
-def _convert_layout(ev: Any, op: Any, x: Any) -> Any:
+def _convert_layout(ev: object, op: Any, x: Any) -> Any:
     return x  # where elements stand is nothing that a value tells
 
 
 @meaning("tt.expand_dims")
-def _expand(ev: Any, op: Any, x: Any) -> Any:
+def _expand(ev: object, op: Any, x: Any) -> Any:
     return np.expand_dims(x, op.axis)
 
 
 @meaning("tt.reshape")
-def _reshape(ev: Any, op: Any, x: Any) -> Any:
+def _reshape(ev: object, op: Any, x: Any) -> Any:
     return x.reshape(op.results[0].type.shape)
 
 
 @meaning("amdg.extract_slice")
-def _extract_slice(ev: Any, op: Any, x: Any) -> Any:
+def _extract_slice(ev: object, op: Any, x: Any) -> Any:
     return x[tuple(slice(at, at + n) for at, n in zip(op.static_offsets, op.results[0].type.shape))]
 
 
 @meaning("amdg.concat")
-def _concat(ev: Any, op: Any, *parts: Any) -> Any:
+def _concat(ev: object, op: Any, *parts: Any) -> Any:
     whole = np.empty(op.results[0].type.shape, parts[0].dtype)
     grid = [extent // size for extent, size in zip(whole.shape, parts[0].shape)]
     for at, part in zip(np.ndindex(*grid), parts, strict=True):
@@ -78,32 +78,32 @@ def _concat(ev: Any, op: Any, *parts: Any) -> Any:
 
 
 @meaning("tt.cat")
-def _cat(ev: Any, op: Any, a: Any, b: Any) -> Any:
+def _cat(ev: object, op: Any, a: Any, b: Any) -> Any:
     return np.concatenate([a, b])
 
 
 @meaning("tt.join")
-def _join(ev: Any, op: Any, a: Any, b: Any) -> Any:
+def _join(ev: object, op: Any, a: Any, b: Any) -> Any:
     return np.stack([a, b], axis=-1)
 
 
 @meaning("tt.split")
-def _split(ev: Any, op: Any, x: Any) -> Any:
+def _split(ev: object, op: Any, x: Any) -> Any:
     return x[..., 0], x[..., 1]
 
 
 @meaning("tt.trans")
-def _trans(ev: Any, op: Any, x: Any) -> Any:
+def _trans(ev: object, op: Any, x: Any) -> Any:
     return np.transpose(x, op.order)
 
 
 @meaning("tt.gather")
-def _gather(ev: Any, op: Any, x: Any, indices: Any) -> Any:
+def _gather(ev: object, op: Any, x: Any, indices: Any) -> Any:
     return np.take_along_axis(x, indices.astype(np.int64), op.axis)
 
 
 @meaning("tt.histogram")
-def _histogram(ev: Any, op: Any, x: Any, mask: Any = None) -> Any:
+def _histogram(ev: object, op: Any, x: Any, mask: Any = None) -> Any:
     bins = op.results[0].type.shape[0]
     x = np.asarray(x) if mask is None else np.asarray(x)[mask]
     return np.bincount(x[(x >= 0) & (x < bins)], minlength=bins)
@@ -113,32 +113,32 @@ def _histogram(ev: Any, op: Any, x: Any, mask: Any = None) -> Any:
 
 
 @meaning("tt.ptr_to_int")
-def _address(ev: Any, op: Any, x: Any) -> Any:
+def _address(ev: object, op: Any, x: Any) -> Any:
     return x
 
 
 @meaning("tt.int_to_ptr")
-def _pointer(ev: Any, op: Any, x: Any) -> Any:
+def _pointer(ev: object, op: Any, x: Any) -> Any:
     """Addresses in a program may be of any memory of this process."""
     ev.memory.open(np.asarray(x))
     return x
 
 
 @meaning("tt.addptr")
-def _addptr(ev: Any, op: Any, ptr: Any, offset: Any) -> Any:
+def _addptr(ev: object, op: Any, ptr: Any, offset: Any) -> Any:
     size = byte_size(element_type(op.results[0].type).pointee)
     return np.asarray(ptr) + signed(offset).astype(np.int64) * size
 
 
 @meaning("tt.make_tensor_ptr")
-def _make_tensor_ptr(ev: Any, op: Any, base: Any, *rest: Any) -> Any:
+def _make_tensor_ptr(ev: object, op: Any, base: Any, *rest: Any) -> Any:
     numbers = tuple(int(v) for v in rest)
     n = len(numbers) // 3
     return BlockPointer(int(base), numbers[:n], numbers[n : 2 * n], numbers[2 * n :])
 
 
 @meaning("tt.advance")
-def _advance(ev: Any, op: Any, ptr: BlockPointer, *offsets: Any) -> Any:
+def _advance(ev: object, op: Any, ptr: BlockPointer, *offsets: Any) -> Any:
     moved = tuple(a + int(b) for a, b in zip(ptr.offsets, offsets))
     return BlockPointer(ptr.base, ptr.shape, ptr.strides, moved)
 
@@ -161,7 +161,7 @@ def _padding(nan: bool, tile: TensorType) -> Any:
 
 
 @meaning("tt.load")
-def _load(ev: Any, op: Any, ptr: Any, *rest: Any) -> Any:
+def _load(ev: object, op: Any, ptr: Any, *rest: Any) -> Any:
     ty = op.results[0].type
     if isinstance(ptr, BlockPointer):
         address, inside = _tile(ptr.base, ptr.shape, ptr.strides, ptr.offsets, ty, op.boundaryCheck)
@@ -176,7 +176,7 @@ def _load(ev: Any, op: Any, ptr: Any, *rest: Any) -> Any:
 
 
 @meaning("tt.store")
-def _store(ev: Any, op: Any, ptr: Any, value: Any, mask: Any = None) -> None:
+def _store(ev: object, op: Any, ptr: Any, value: Any, mask: Any = None) -> None:
     ty = op.value.type
     if isinstance(ptr, BlockPointer):
         ptr, mask = _tile(ptr.base, ptr.shape, ptr.strides, ptr.offsets, ty, op.boundaryCheck)
@@ -184,7 +184,7 @@ def _store(ev: Any, op: Any, ptr: Any, value: Any, mask: Any = None) -> None:
 
 
 @meaning("tt.make_tensor_descriptor")
-def _make_descriptor(ev: Any, op: Any, base: Any, *rest: Any) -> Any:
+def _make_descriptor(ev: object, op: Any, base: Any, *rest: Any) -> Any:
     numbers = tuple(int(v) for v in rest)
     n = len(numbers) // 2
     padding = "nan" if op.padding == tt.PaddingOption.pad_nan else "zero"
@@ -192,7 +192,7 @@ def _make_descriptor(ev: Any, op: Any, base: Any, *rest: Any) -> Any:
 
 
 @meaning("tt.descriptor_load")
-def _descriptor_load(ev: Any, op: Any, desc: TensorDesc, *indices: Any) -> Any:
+def _descriptor_load(ev: object, op: Any, desc: TensorDesc, *indices: Any) -> Any:
     block = op.desc.type.block
     offsets = [int(i) for i in indices]
     address, inside = _tile(desc.base, desc.shape, desc.strides, offsets, block, range(block.rank))
@@ -201,7 +201,7 @@ def _descriptor_load(ev: Any, op: Any, desc: TensorDesc, *indices: Any) -> Any:
 
 
 @meaning("tt.descriptor_store")
-def _descriptor_store(ev: Any, op: Any, desc: TensorDesc, src: Any, *indices: Any) -> None:
+def _descriptor_store(ev: object, op: Any, desc: TensorDesc, src: Any, *indices: Any) -> None:
     block = op.desc.type.block
     offsets = [int(i) for i in indices]
     address, inside = _tile(desc.base, desc.shape, desc.strides, offsets, block, range(block.rank))
@@ -218,20 +218,20 @@ def _row_addresses(op: Any, desc: TensorDesc, rows: Any, column: Any, ty: Any) -
 
 
 @meaning("tt.descriptor_gather")
-def _descriptor_gather(ev: Any, op: Any, desc: TensorDesc, rows: Any, column: Any) -> Any:
+def _descriptor_gather(ev: object, op: Any, desc: TensorDesc, rows: Any, column: Any) -> Any:
     ty = op.results[0].type
     address, inside = _row_addresses(op, desc, rows, column, ty)
     return ev.memory.load(address, inside, _padding(desc.padding == "nan", ty), ty, 0)
 
 
 @meaning("tt.descriptor_scatter")
-def _descriptor_scatter(ev: Any, op: Any, desc: TensorDesc, rows: Any, column: Any, src: Any) -> None:
+def _descriptor_scatter(ev: object, op: Any, desc: TensorDesc, rows: Any, column: Any, src: Any) -> None:
     address, inside = _row_addresses(op, desc, rows, column, op.src.type)
     ev.memory.store(address, np.asarray(src), inside, op.src.type)
 
 
 @meaning("tt.descriptor_reduce")
-def _descriptor_reduce(ev: Any, op: Any, desc: TensorDesc, src: Any, *indices: Any) -> None:
+def _descriptor_reduce(ev: object, op: Any, desc: TensorDesc, src: Any, *indices: Any) -> None:
     """Element by element; blocks of integers without a sign are signed."""
     block, element = op.desc.type.tile, op.desc.type.block.element
     address, inside = _tile(desc.base, desc.shape, desc.strides, [int(i) for i in indices], block, range(block.rank))
@@ -265,7 +265,7 @@ RMW = {
 }
 
 
-def _one_by_one(ev: Any, op: Any, ptr: Any, mask: Any, change: Any) -> Any:
+def _one_by_one(ev: object, op: Any, ptr: Any, mask: Any, change: Any) -> Any:
     """Lanes in row-major order: read, write `change(lane, old)`, return the values read."""
     ty = op.results[0].type
     element = element_type(ty)
@@ -284,31 +284,31 @@ def _one_by_one(ev: Any, op: Any, ptr: Any, mask: Any, change: Any) -> Any:
 
 
 @meaning("tt.atomic_rmw")
-def _atomic_rmw(ev: Any, op: Any, ptr: Any, val: Any, mask: Any = None) -> Any:
+def _atomic_rmw(ev: object, op: Any, ptr: Any, val: Any, mask: Any = None) -> Any:
     values = np.broadcast_to(val, np.shape(ptr)).reshape(-1)
     fn = RMW[op.atomic_rmw_op.name]
     return _one_by_one(ev, op, ptr, mask, lambda lane, old: fn(old, values[lane : lane + 1]))
 
 
 @meaning("tt.atomic_cas")
-def _atomic_cas(ev: Any, op: Any, ptr: Any, cmp: Any, val: Any) -> Any:
+def _atomic_cas(ev: object, op: Any, ptr: Any, cmp: Any, val: Any) -> Any:
     expected = np.broadcast_to(cmp, np.shape(ptr)).reshape(-1)
     values = np.broadcast_to(val, np.shape(ptr)).reshape(-1)
     return _one_by_one(ev, op, ptr, None, lambda lane, old: values[lane] if old[0] == expected[lane] else None)
 
 
 @meaning("tt.atomic_load")
-def _atomic_load(ev: Any, op: Any, ptr: Any, mask: Any = None) -> Any:
+def _atomic_load(ev: object, op: Any, ptr: Any, mask: Any = None) -> Any:
     return ev.memory.load(np.asarray(ptr), mask, None, op.results[0].type, undefined(element_type(op.results[0].type)))
 
 
 @meaning("tt.atomic_store")
-def _atomic_store(ev: Any, op: Any, ptr: Any, value: Any, mask: Any = None) -> None:
+def _atomic_store(ev: object, op: Any, ptr: Any, value: Any, mask: Any = None) -> None:
     ev.memory.store(np.asarray(ptr), value, mask, op.value.type)
 
 
 @meaning("tt.atomic_poll")
-def _atomic_poll(ev: Any, op: Any, ptr: Any, expected: Any, timeout: Any = None) -> Any:
+def _atomic_poll(ev: object, op: Any, ptr: Any, expected: Any, timeout: Any = None) -> Any:
     """Programs run one after the other: what is not there now never comes."""
     ty = op.expected.type
     seen = ev.memory.load(np.asarray(ptr), None, None, ty, undefined(element_type(ty))) == expected
@@ -321,13 +321,13 @@ def _atomic_poll(ev: Any, op: Any, ptr: Any, expected: Any, timeout: Any = None)
 
 
 @meaning("tt.dot")
-def _dot(ev: Any, op: Any, a: Any, b: Any, c: Any) -> Any:
+def _dot(ev: object, op: Any, a: Any, b: Any, c: Any) -> Any:
     if np.asarray(c).dtype.kind == "f":
         return np.matmul(a.astype(np.float64), b.astype(np.float64)) + c.astype(np.float64)
     return np.matmul(a.astype(np.int64), b.astype(np.int64)) + c.astype(np.int64)
 
 
-def _combine(ev: Any, op: Any, env: Any, left: list[Any], right: list[Any]) -> list[Any]:
+def _combine(ev: object, op: Any, env: Any, left: list[Any], right: list[Any]) -> list[Any]:
     """Apply the region to two lists of elements; a region of one operation is evaluated directly."""
     block = op.regions[0].blocks[0]
     only = block.first
@@ -338,7 +338,7 @@ def _combine(ev: Any, op: Any, env: Any, left: list[Any], right: list[Any]) -> l
 
 
 @meaning("tt.reduce")
-def _reduce(ev: Any, op: Any, env: Any, *srcs: Any) -> Any:
+def _reduce(ev: object, op: Any, env: Any, *srcs: Any) -> Any:
     """Neighbours are combined pairwise until one is left, in order: the region need not be commutative."""
     values = [np.moveaxis(np.asarray(s), op.axis, 0) for s in srcs]
     while values[0].shape[0] > 1:
@@ -350,7 +350,7 @@ def _reduce(ev: Any, op: Any, env: Any, *srcs: Any) -> Any:
 
 
 @meaning("tt.scan")
-def _scan(ev: Any, op: Any, env: Any, *srcs: Any) -> Any:
+def _scan(ev: object, op: Any, env: Any, *srcs: Any) -> Any:
     """One after the other; `reverse` runs from the end."""
     values = [np.moveaxis(np.asarray(s), op.axis, 0) for s in srcs]
     if op.reverse:
@@ -365,12 +365,12 @@ def _scan(ev: Any, op: Any, env: Any, *srcs: Any) -> Any:
 
 
 @meaning("tt.map_elementwise.return")
-def _map_return(ev: Any, op: Any, *values: Any) -> Jump:
+def _map_return(ev: object, op: Any, *values: Any) -> Jump:
     return Jump("leave", list(values))
 
 
 @meaning("tt.map_elementwise")
-def _map_elementwise(ev: Any, op: Any, env: Any, *srcs: Any) -> Any:
+def _map_elementwise(ev: object, op: Any, env: Any, *srcs: Any) -> Any:
     """The region may branch: it runs for one group of `pack` neighbours after the other, in row-major order."""
     pack, shape = int(op.pack), np.shape(srcs[0])
     groups = [np.reshape(s, (-1, pack)) for s in srcs]
@@ -384,12 +384,12 @@ def _map_elementwise(ev: Any, op: Any, env: Any, *srcs: Any) -> Any:
 
 
 @meaning("tt.grid_dependency_wait", "tt.grid_dependency_launch_dependents", "ttg.barrier")
-def _in_order(ev: Any, op: Any) -> None:
+def _in_order(ev: object, op: Any) -> None:
     """Grids run one after the other, and so do the threads of a program."""
 
 
 @meaning("tt.print")
-def _print(ev: Any, op: Any, *values: Any) -> None:
+def _print(ev: object, op: Any, *values: Any) -> None:
     if "tt.format" in op.attributes:
         ev.printed.append(op.prefix.format(*(v if np.ndim(v) else np.asarray(v).item() for v in values)))
         return
@@ -399,7 +399,7 @@ def _print(ev: Any, op: Any, *values: Any) -> None:
 
 
 @meaning("tt.extern_elementwise", "tt.elementwise_inline_asm")
-def _foreign(ev: Any, op: Any, *values: Any) -> Any:
+def _foreign(ev: object, op: Any, *values: Any) -> Any:
     known = library_function(op.libname, op.symbol) if op.name == "tt.extern_elementwise" else None
     if known is not None:
         return known(*(np.asarray(v, np.float64) for v in values))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 from warnings import warn
 
 from ..constexpr import unwrap
@@ -25,6 +25,8 @@ __all__ = [
     "slice",
     "slice_type",
 ]
+
+Function = TypeVar("Function", bound=Callable[..., object])
 
 base_type = BaseType
 slice = builtins.slice  # the slices of kernels are Python's
@@ -74,7 +76,7 @@ class slice_type(BaseType):
         return self.name
 
 
-def _tensor_member_fn(fn: Any) -> Any:
+def _tensor_member_fn(fn: Function) -> Function:
     """Make a function of the language, or a kernel function, a method of blocks, too (a decorator)."""
     setattr(tensor, fn.__name__, fn)
     return fn

@@ -77,7 +77,7 @@ class DirectCalls:
         kernel: CompiledKernel = launcher.kernel if runs else launcher.other_version
         return kernel
 
-    def check(self, args: Sequence[Any]) -> None:
+    def check(self, args: Sequence[object]) -> None:
         """ArgumentError for arguments that the kernel was not compiled for."""
         self._launcher.forms.check(args)
 

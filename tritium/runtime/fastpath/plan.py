@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter, methodcaller
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...compiler import CompiledKernel
 from ...frontend.captured_globals import CapturedGlobal
@@ -370,12 +370,21 @@ def _names_gpu(device: object) -> bool:
     return getattr(device, "type", "") == "cuda" and isinstance(getattr(device, "index", None), int)
 
 
-def _read_pointer(like: Any) -> Callable[[Any], int | None]:
+class _Pointing(Protocol):
+    """An object with an address, as arrays of other libraries have it."""
+
+    dtype: object
+    device: object
+
+    def data_ptr(self) -> int: ...
+
+
+def _read_pointer(like: _Pointing) -> Callable[[_Pointing], int | None]:
     """A function that returns the address of an object with the element type and the device of this one, None for
     others: each is asked once, since their methods are often Python's."""
     dtype, device = like.dtype, like.device
 
-    def read(value: Any) -> int | None:
+    def read(value: _Pointing) -> int | None:
         return int(value.data_ptr()) if value.dtype is dtype and value.device == device else None
 
     return read

@@ -280,17 +280,18 @@ def zero_left(op: Any) -> Any:
 @rule(AddI)
 def quotient_rounded_up(op: Any) -> Any:
     """x / c + zext(x % c > 0) = ceil(x / c), for c > 0"""
-    for quotient, carry in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-        division, extended = quotient.defining_op, carry.defining_op
-        if division.__class__ is not DivSI or extended.__class__ is not ExtUI:
-            continue
-        compared = extended.in_.defining_op
-        if compared.__class__ is not CmpI or compared.predicate != CmpIPredicate.sgt or not is_zero(compared.rhs):
-            continue
-        rest, c = compared.lhs.defining_op, splat_of(division.rhs)
-        if rest.__class__ is RemSI and rest.lhs is division.lhs and c is not None and c == splat_of(rest.rhs):
-            return CeilDivSI(division.lhs, division.rhs) if signed(c, integer_width(op.result.type)) > 0 else None
-    return None
+    division, extended = op.lhs.defining_op, op.rhs.defining_op
+    if division.__class__ is not DivSI:
+        division, extended = extended, division
+    if division.__class__ is not DivSI or extended.__class__ is not ExtUI:
+        return None
+    compared = extended.in_.defining_op
+    if compared.__class__ is not CmpI or compared.predicate != CmpIPredicate.sgt or not is_zero(compared.rhs):
+        return None
+    rest, c = compared.lhs.defining_op, splat_of(division.rhs)
+    if rest.__class__ is not RemSI or rest.lhs is not division.lhs or c is None or c != splat_of(rest.rhs):
+        return None
+    return CeilDivSI(division.lhs, division.rhs) if signed(c, integer_width(op.result.type)) > 0 else None
 
 
 @rule(*_REMAINDERS)
