@@ -118,7 +118,7 @@ def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]
 
 def _raise_loads(options: CUDAOptions, warps: int) -> Iterator[Pass]:
     """Loads by TMA in launches that allow it: all that can be, or those of persistent kernels."""
-    if options.target.gpu.has(TMA if options.raise_loads else WGMMA):
+    if options.raise_loads or (options.target.gpu.has(WGMMA) and options.num_ctas == 1):
         if options.persistent:
             yield _general("make-persistent", "each program computes several tiles", when=has_any("tt.dot"))
         yield _general(
