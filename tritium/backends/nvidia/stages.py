@@ -26,7 +26,7 @@ from ...dialects import builtin, tt
 from ...dialects.tt_types import TensorDescType, is_descriptor
 from ...dialects.ttg_switches import WITHOUT, is_on
 from ...hardware.nvidia import NvidiaGPU
-from ...hardware.nvidia_features import MMA_SYNC, TMA, WGMMA
+from ...hardware.nvidia_features import MMA_SYNC, WGMMA
 from ...ir import (
     ArrayAttr,
     CountedLoop,
