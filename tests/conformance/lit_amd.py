@@ -104,9 +104,13 @@ def amd_report(found: list[PassOutcome]) -> AmdReport:
         lines.append(f"| {name} | " + " | ".join(map(str, cells)) + " |")
     share = f"{100 * good / len(found):.1f} %" if found else ""
     ours = f"{100 * good / len(available):.1f} %" if available else ""
+    now = len(found) - sum(1 for o in found if o.kind and reasons()[o.kind].get("waits"))
     lines += [
         "",
-        f"So {good} of {len(found)} programs ({share}) do; of the {len(available)} whose passes exist, {ours}.",
+        (
+            f"So {good} of {len(found)} programs ({share}) do; of the {len(available)} whose passes exist, {ours}; of the"
+            f" {now} that do not wait for another target, {100 * good / max(1, now):.1f} %."
+        ),
     ]
     kinds: dict[str, list[PassOutcome]] = defaultdict(list)
     for o in found:

@@ -121,7 +121,7 @@ def filecheck_options(run: Run) -> filecheck.options.Options | None:
 
 
 _POLICY = re.compile(
-    r" \{cachePolicy = #tt.cache_policy<cache_modifier = (\w+), eviction_policy = (\w+)>\}( into \S+)? :"
+    r"( into \S+)? \{cachePolicy = #tt.cache_policy<cache_modifier = (\w+), eviction_policy = (\w+)>\}( into \S+)? :"
 )
 
 
@@ -129,8 +129,9 @@ def with_former_policies(text: str) -> str:
     """Cache policies as they were spelt before they became an attribute, `cacheModifier = cg`."""
 
     def former(m: re.Match[str]) -> str:
-        words = "" if m[1] == "none" else f" cacheModifier = {m[1]}"
-        return words + ("" if m[2] == "evict_normal" else f" evictionPolicy = {m[2]}") + (m[3] or "") + " :"
+        words = "" if m[2] == "none" else f" cacheModifier = {m[2]}"
+        words += "" if m[3] == "evict_normal" else f" evictionPolicy = {m[3]}"
+        return words + (m[1] or m[4] or "") + " :"
 
     return _POLICY.sub(former, text)
 

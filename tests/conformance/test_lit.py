@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance import lit
+from tests.conformance import lit, lit_amd
 from tests.conformance.check import ACCEPTED, BY_PASS, CRASHED, GOOD, REJECTED, UNREAD, UNVERIFIED, check
 from tests.conformance.inputs import programs_of
 from tests.conformance.lit_passes import DIFFERS, MATCHES, pass_outcomes, pipeline_of
@@ -179,3 +179,67 @@ def test_programs_are_compared_with_triton(triton_oracle):
     assert [compare(p, triton_oracle).status for p in (good, bad, third)] == [ALIKE, NEITHER, ALIKE]
     (other,) = programs_of('// RUN: triton-opt %s -allow-unregistered-dialect\n%0 = "x.y"() : () -> i32', "a.mlir")
     assert compare(other, triton_oracle).status == OURS_ALONE
+
+
+AMD_FILE = """\
+// RUN: triton-opt %s -split-input-file -tritonamdgpu-fold-true-cmpi -canonicalize | FileCheck %s
+// RUN: triton-opt %s -split-input-file -tritonamdgpu-no-such-pass | FileCheck %s
+// CHECK-LABEL: @folded
+// CHECK: arith.constant true
+tt.func @folded() -> i1 {
+  %a = tt.get_program_id x : i32
+  %c = arith.constant 0 : i32
+  %t = arith.cmpi sge, %a, %c : i32
+  tt.return %t : i1
+}
+// -----
+// CHECK-LABEL: @kept
+// CHECK: arith.constant true
+tt.func @kept(%a: i32) -> i1 {
+  %c = arith.constant 0 : i32
+  %t = arith.cmpi sge, %a, %c : i32
+  tt.return %t : i1
+}
+// -----
+// CHECK: llvm.return
+tt.func @lowered() {
+  tt.return
+}
+"""
+
+RANGES = """\
+// RUN: triton-opt %s -test-tritonamdgpu-range-analysis -verify-diagnostics=only-expected
+tt.func @ranges(%a: i32) {
+  %c = arith.constant 7 : i32
+  // expected-remark@+1 {{unsigned : [0, 7] signed : [0, 7]}}
+  %b = arith.andi %a, %c : i32
+  // expected-remark@+1 {{unsigned : [0, 15]}}
+  %d = arith.andi %b, %c : i32
+  tt.return
+}
+"""
+
+
+def test_text_tests_for_amd_gpus_are_counted(tmp_path: Path, monkeypatch, capsys):
+    folder = tmp_path / "test" / "amd"
+    folder.mkdir(parents=True)
+    (folder / "a.mlir").write_text(AMD_FILE)
+    (folder / "r.mlir").write_text(RANGES)
+    (tmp_path / "test" / "other.mlir").write_text(AMD_FILE.replace("tritonamdgpu-", "triton"))
+    page = tmp_path / "page.md"
+    page.write_text("<!-- lit --amd -->\n<!-- end of lit --amd -->\n")
+    known = {"kept": {"why": "any number", "programs": ["amd/a.mlir#2@0"]}, "later": {"why": "a pass", "waits": True}}
+    known["later"]["passes"] = ["tritonamdgpu-no-such-pass"]
+    monkeypatch.setattr(lit_amd, "reasons", lambda: known)
+    found = list(lit_amd.amd_outcomes(tmp_path))
+    assert [(o.program.name, o.status, o.kind) for o in found] == [
+        ("amd/a.mlir#1", MATCHES, ""),
+        ("amd/a.mlir#1", lit_amd.MISSING, "later"),
+        ("amd/a.mlir#2", lit_amd.EXPLAINED, "kept"),
+        ("amd/a.mlir#2", lit_amd.MISSING, "later"),
+        ("amd/r.mlir#1", DIFFERS, ""),
+    ]
+    assert "line 7: expected 'unsigned : [0, 15]'" in found[-1].detail
+    assert lit.main([str(tmp_path), "--amd", "--page", str(page)]) == 1
+    assert "of the 3 that do not wait for another target, 33.3 %" in page.read_text()
+    assert "differs: amd/r.mlir#1" in capsys.readouterr().out

@@ -49,7 +49,11 @@ SPELLINGS = [
         "TritonGPUGlobalScratchAllocationPass",
         ("tritongpu-global-scratch-memory-allocation",),
     ),
-    Spelling("allocate-shared-memory", "AllocateSharedMemoryNv", ("allocate-shared-memory-nv",)),
+    Spelling(
+        "allocate-shared-memory",
+        "AllocateSharedMemoryNv",
+        ("allocate-shared-memory-nv", "allocate-amdgpu-shared-memory"),
+    ),
     Spelling("allocate-warp-groups", "TritonGPUAllocateWarpGroups", ("tritongpu-allocate-warp-groups",)),
     Spelling(
         "insert-barriers",
