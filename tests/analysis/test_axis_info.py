@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tritium.analysis.axis_info import ANY_DIVISOR, AxisInfo, AxisInfoAnalysis
-from tritium.dialects import arith, tt
+from tritium.dialects import amdg, arith, tt
 from tritium.ir import Block, Builder, Region, TensorType, Value, i32, parse_module
 
 SHAPE = (8, 32)
@@ -304,3 +304,18 @@ def test_what_stands_for_masked_elements_may_be_poison() -> None:
       tt.return
     }""")
     assert found["x"] == "contiguity = [1], divisibility = [1], constancy = [1]"
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_claims_about_slices_are_true(seed: int):
+    program = Program(seed, 12)
+    taken = []
+    for value, numbers in program.values:
+        for _ in range(6):
+            n, m = program.rng.choice([1, 2, 4, 8]), program.rng.choice([1, 4, 8, 16, 32])
+            i, j = program.rng.randint(0, SHAPE[0] - n), program.rng.randint(0, SHAPE[1] - m)
+            part = program.add(amdg.ExtractSlice(value, static_offsets=(i, j), result=TensorType((n, m), i32)))
+            taken.append((part, numbers[i : i + n, j : j + m]))
+    facts = AxisInfoAnalysis(Holder(program.block))  # type: ignore[arg-type]
+    for part, sliced in taken:
+        assert holds(facts.of(part), sliced), (facts.of(part), sliced)
