@@ -11,6 +11,7 @@ import pytest
 
 import tritium
 import tritium.language as tl
+from tests.backends.amd import kernels
 from tests.transforms.ttgir.test_kernels import FOLDER, LAUNCHES, outcome
 from tritium.compiler import ASTSource, GPUTarget, compile
 from tritium.emulator.amdgcn import launch
@@ -199,10 +200,15 @@ def test_wmma_runs_in_all_lanes_where_few_of_them_store() -> None:
 
 def test_large_dot_by_fmas_is_scheduled_in_parts() -> None:
     """4,096 FMAs a thread: LLVM's search for pairs is quadratic in a part, and each part loads its operands."""
-    blocks = (64, 64, 64)
-    kernel = compiled("gfx1100", "fp32", blocks, num_warps=2)
+    types = {"a": "*fp32", "b": "*fp32", "c": "*fp32", "k": "i32"}
+    aligned = {(i,): [["tt.divisibility", 16]] for i in range(4)}
+    source = ASTSource(kernels.matmul, types, {"M": 64, "N": 64, "B": 64}, aligned)
+    kernel = compile(source, target=GPUTarget("hip", "gfx1100", 32), options={"num_warps": 2})
     assert kernel.asm["llir"].count("call void @llvm.amdgcn.sched.barrier(i32 0)") >= 15
-    check(kernel, "fp32", (64, 64, 64), blocks)
+    a, b = np.random.default_rng(1).integers(-3, 4, (2, 64, 64)).astype(np.float32)
+    c = np.full((64, 64), np.nan, np.float32)
+    launch(kernel.asm["amdgcn"], 1, [a, b, c, 64], shared_bytes=kernel.metadata.shared)
+    np.testing.assert_array_equal(c, a @ b)
 
 
 @tritium.jit
