@@ -292,6 +292,7 @@ VALUES = {
     "cache.max_size": "1G",
     "compilation.use_ir_loc": "ttir",
     "runtime.target": "cpu",
+    "nvidia.without": "tma",
 }
 
 #: Settings that say where a tool is: the tool counts, see above.

@@ -33,6 +33,7 @@ from typing import Any
 
 from ..dialects import arith, tt, ub
 from ..ir import (
+    OPS,
     ArrayAttr,
     BlockArgument,
     CountedLoop,
@@ -42,11 +43,14 @@ from ..ir import (
     Operation,
     Value,
 )
+from ..support.lazy import LazyModule
 from .axis_facts import ANY_DIVISOR, AxisInfo, power_of, unknown
 from .axis_rules import RULES
 from .dataflow import SparseForward
 
 __all__ = ["ANY_DIVISOR", "AxisInfo", "AxisInfoAnalysis"]
+
+_amdg = LazyModule(".axis_rules_amdg", __package__)
 
 _HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 _NO_HINTS = [None, None, None]
@@ -57,6 +61,8 @@ class AxisInfoAnalysis(SparseForward[AxisInfo]):
 
     def __init__(self, func: Operation) -> None:
         super().__init__()
+        if "amdg.extract_slice" in OPS:
+            RULES.update(_amdg.AMDG_RULES)
         self.func = func
         given = func.attributes.get("arg_attrs") if isinstance(func, tt.Func) else None
         self.hints = given.elements if isinstance(given, ArrayAttr) else ()

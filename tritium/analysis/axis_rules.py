@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from math import gcd
 from typing import Any
 
-from ..dialects import amdg, arith, tt, ttg
+from ..dialects import arith, tt, ttg
 from ..dialects.tt_types import PointerType
 from ..ir import (
     EXTENDS,
@@ -405,17 +405,6 @@ def _trans(op: Any, a: AxisInfo) -> AxisInfo:
     order = op.order
     parts = [[part[d] for d in order] for part in (a.contiguity, a.divisibility, a.constancy)]
     return a.arranged(*parts)
-
-
-@rule(amdg.ExtractSlice)
-def _extract_slice(op: amdg.ExtractSlice, a: AxisInfo) -> AxisInfo:
-    contiguity, divisibility, constancy = [], [], []
-    for axis, (start, n) in enumerate(zip(op.static_offsets, shape_of(op.results[0].type))):
-        size = gcd(start, a.contiguity[axis], n)
-        contiguity.append(size)
-        divisibility.append(a.divisor(axis, start if size == n else size))
-        constancy.append(gcd(start, a.constancy[axis], n))
-    return a.arranged(contiguity, divisibility, constancy)
 
 
 @rule(tt.Reshape)

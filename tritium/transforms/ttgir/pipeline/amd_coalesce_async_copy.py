@@ -33,8 +33,8 @@ from ....ir import IntegerAttr, Operation, TensorType, count, functions_of, i32,
 from ....layout.bases import per_block
 from ....layout.linear import LinearLayout
 from ....support.dataclasses import dataclass
-from ..pipeline.buffers import loaded_elements
-from .coalesce import convert_operation
+from ..layout.coalesce import convert_operation
+from .buffers import loaded_elements
 
 __all__ = ["CoalesceCopyOptions", "amd_coalesce_async_copy"]
 
