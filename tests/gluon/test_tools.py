@@ -168,11 +168,12 @@ def test_scopes_of_the_profiler_change_nothing(tmp_path):
 
 
 @pytest.mark.usefixtures("hopper")
-def test_traces_and_lines_of_gluon_kernels(tmp_path, monkeypatch):
+def test_traces_and_lines_of_gluon_kernels(tmp_path):
     path = tmp_path / "trace.jsonl"
-    monkeypatch.setattr(settings.compilation, "trace", str(path))
-    monkeypatch.setattr(settings.cache, "dir", str(tmp_path / "cache"))
-    kernel = scaled.warmup(np.zeros(4, np.float32), np.zeros(4, np.float32), 4, 256, grid=(1,))
+    with settings.compilation.scope(), settings.cache.scope():
+        settings.compilation.trace = str(path)
+        settings.cache.dir = str(tmp_path / "cache")
+        kernel = scaled.warmup(np.zeros(4, np.float32), np.zeros(4, np.float32), 4, 256, grid=(1,))
     records = [json.loads(line) for line in path.read_text().splitlines()]
     text = path.read_text()
     assert records and all(name in text for name in ("resolve-auto-encodings", "ttgir", "llir"))

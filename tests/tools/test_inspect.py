@@ -102,6 +102,7 @@ def test_other_targets_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == (
         "tritium inspect: error: the stage ttgir is not supported for hip:gfx1250 yet: its stages end at ttir\n"
         "hint: until='ttir' (`tritium compile --stage ttir`) makes the stages that there are\n"
+        "hint: machine code is generated for gfx942 and gfx1100\n"
     )
     source = ASTSource(load("vector_add").add_kernel, CASES["vector_add"].signature, {"BLOCK_SIZE": 64})
     with pytest.raises(BackendError, match="the kernel's amdgcn is needed"):

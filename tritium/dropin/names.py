@@ -45,7 +45,7 @@ PLACES = {
     "triton.experimental.gluon.language.amd.warp_pipeline": "tritium.experimental.gluon.language.amd",
     "triton.language.extra.cuda.gdc": "tritium.language.extra.cuda",
     "triton.language.extra.cuda.utils": "tritium.language.extra.cuda",
-    "triton.language.extra.hip.utils": "tritium.language.extra.hip",
+    "triton.language.extra.hip.utils": "tritium.language.extra.hip.utils",
     "triton.language.semantic": "tritium.frontend.semantics",
     "triton.runtime._allocation": "tritium.runtime.allocation",
     "triton.runtime._async_compile": "tritium.runtime.async_compile",
