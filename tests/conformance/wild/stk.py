@@ -1,4 +1,4 @@
-"""stk (github.com/stanford-futuredata/stk): products of matrices of which one has blocks, used by megablocks."""
+"""stk (github.com/stanford-futuredata/stk): matmuls with block-sparse matrices, used by megablocks."""
 
 import sys
 

@@ -21,6 +21,7 @@ from ....ir import FloatType, Type, Value, element_type
 from ....support import UnsupportedOperation
 from ..context import FunctionContext
 from ..memory import first_holder, vector_groups
+from ..polling import poll
 from ..replicated_results import bind_replicated
 from ..types import bit_width, byte_width, llvm_type
 from ..warp import bits_of, from_bits
@@ -187,18 +188,10 @@ def _ticks(e: FunctionContext) -> str:
 def _wait(e: FunctionContext, op: tt.AtomicPoll, place: tuple[str, str], condition: str | None, end: str | None) -> str:
     """Whether the value was seen: the condition of the loop that reads it. False for threads that do not read."""
     ty = _element(op)
-    before, body, done = e.block, e.fresh_label("poll"), e.fresh_label("polled")
-    e.stmt(f"br label %{body}" if condition is None else f"br i1 {condition}, label %{body}, label %{done}")
-    e.label(body)
-    word = f"i{bit_width(ty)}"
-    line = f"load atomic {word}, ptr addrspace(1) {place[0]}{SCOPES[op.scope]} monotonic, align {byte_width(ty)}"
-    seen = e.op(f"icmp eq {word} {e.op(line)}, {bits_of(e, ty, place[1])}")
-    over = seen
-    if end is not None:
-        late = e.op(f"icmp uge i64 {_ticks(e)}, {end}")
-        over = e.op(f"or i1 {seen}, {late}")
-    e.stmt(f"br i1 {over}, label %{done}, label %{body}")
-    e.label(done)
-    if condition is None:
-        return seen
-    return e.op(f"phi i1 [ {seen}, %{body} ], [ false, %{before} ]")
+
+    def is_seen() -> str:
+        word = f"i{bit_width(ty)}"
+        line = f"load atomic {word}, ptr addrspace(1) {place[0]}{SCOPES[op.scope]} monotonic, align {byte_width(ty)}"
+        return e.op(f"icmp eq {word} {e.op(line)}, {bits_of(e, ty, place[1])}")
+
+    return poll(e, is_seen, _ticks, condition, end)

@@ -31,6 +31,7 @@ from ..context import FunctionContext, lowers
 from ..convert_layout import wait_for
 from ..memory import first_holder, vector_groups
 from ..packing import pack, unpack
+from ..polling import poll
 from ..replicated_results import bind_replicated
 from ..types import bit_width, byte_width, llvm_type
 from ..warp import bits_of, from_bits
@@ -343,18 +344,10 @@ def _wait(
 ) -> str:
     """Whether the value was seen: the condition of the loop that reads it. False for threads that do not read."""
     kind = _moved(ty)
-    before, body, done = e.block, e.fresh_label("poll"), e.fresh_label("polled")
-    e.stmt(f"br label %{body}" if condition is None else f"br i1 {condition}, label %{body}, label %{done}")
-    e.label(body)
-    load = f"ld.{op.sem.name}.{op.scope.name}.global.{kind.suffix}"
-    (word,) = _emit(e, load, kind, address, [], None, True)
-    seen = e.op(f"icmp eq {llvm_type(ty)} {_element(e, ty, word, kind)}, {wanted}")
-    over = seen
-    if end is not None:
-        late = e.op(f"icmp uge i64 {_nanoseconds(e)}, {end}")
-        over = e.op(f"or i1 {seen}, {late}")
-    e.stmt(f"br i1 {over}, label %{done}, label %{body}")
-    e.label(done)
-    if condition is None:
-        return seen
-    return e.op(f"phi i1 [ {seen}, %{body} ], [ false, %{before} ]")
+
+    def is_seen() -> str:
+        load = f"ld.{op.sem.name}.{op.scope.name}.global.{kind.suffix}"
+        (word,) = _emit(e, load, kind, address, [], None, True)
+        return e.op(f"icmp eq {llvm_type(ty)} {_element(e, ty, word, kind)}, {wanted}")
+
+    return poll(e, is_seen, _nanoseconds, condition, end)
