@@ -41,6 +41,7 @@ from ..layout.views import unique_registers
 __all__ = [
     "HIGH_PRESSURE",
     "HIGH_REGISTER_PRESSURE",
+    "LOW_OCCUPANCY",
     "has_high_pressure",
     "high_pressure_loop",
     "is_marked_high_pressure",
@@ -64,6 +65,11 @@ HIGH_REGISTER_PRESSURE = "tritium.high_register_pressure"
 HALF_OCCUPANCY = 64
 """Registers of a thread at which an SM has 1,024 threads. ptxas keeps a loop of scalar loads at 64 that needs 150 to
 have all of an iteration in flight, and issues them in ten batches (ptxas 13.5, sm_90)."""
+
+LOW_OCCUPANCY = 2
+"""CTAs per SM up to which registers may limit occupancy more than they gain: with another CTA, softmax along an outer
+axis (1 to 2) is 1.147 times as fast, RMS norm's backward (2 to 3) 1.024, that of narrow rows (7 to 8) 0.960 (H200,
+November 2026)."""
 
 _FORMER_MARK = "tritium.crowded"  # read for one release
 

@@ -43,6 +43,7 @@ SWITCHES = {
     "rematerialize-after-loops": "values used after a loop of high register pressure stay live across it",
     "ldmatrix-scheduling": "kernels that spill are not retried with operands of mma.sync loaded as late as possible",
     "register-pressure-scheduling": "kernels that spill are not retried with schedules for register pressure",
+    "one-more-cta": "kernels whose registers allow one or two CTAs per SM are not assembled again for one more",
     "warps-for-accumulators": "kernels run with the warps asked for, even where accumulators exceed the registers",
     "one-trip-loops": "loops that read the same row have no copy for rows of one block, which reads them once",
     "alignment-versions": "accesses by addresses from memory have no copy for aligned ones, with vectors",

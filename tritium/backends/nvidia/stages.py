@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-from ...analysis.register_pressure import high_pressure_loop, warps_for_accumulators
+from ...analysis.register_pressure import LOW_OCCUPANCY, high_pressure_loop, warps_for_accumulators
 from ...analysis.tma import HOST_MAP, LAUNCH_PREDICATE, LAUNCH_VALUE, STAY, tensordesc_row
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
 from ...conversion.llvm.debug_info import DebugInfo
@@ -71,6 +71,7 @@ _driver_jit = LazyModule(".driver_jit", __package__)
 _occupancy = LazyModule("...hardware.occupancy", __package__)
 _shared_memory_report = LazyModule("..shared_memory_report", __package__)
 _gluon = LazyModule("...transforms.gluon.pipelines", __package__)
+_occupancy_retry = LazyModule(".occupancy_retry", __package__)
 _spill_retry = LazyModule(".spill_retry", __package__)
 
 PIPELINES = {f"cuda:{c}": gpu_ttir_pipeline(CUDATarget(c).has_descriptors) for c in (80, 90)}
@@ -254,8 +255,14 @@ class Build:
             assembler = self._begin()
         self._complete(metadata, ptx)
         code, found = assembler.finish(ptx, metadata["name"])
-        if found.spilled and isinstance(assembler, Assembler):  # the driver's compiler knows no options to vary
-            code, found = self._retry_spills(ptx, (code, found), metadata)
+        if isinstance(assembler, Assembler):  # the driver's compiler knows no options to vary
+            few = NvidiaGPU.register_limit((LOW_OCCUPANCY + 1) * metadata["num_warps"])
+            if found.spilled:
+                code, found = self._retry_spills(ptx, (code, found), metadata)
+            elif found.registers > few:
+                code, found = self._retry_for_occupancy(
+                    ptx, (code, found), metadata["name"], metadata["num_warps"], metadata["shared"]
+                )
         warn_of(found, metadata["name"], ptx)
         _check_registers(found.registers, metadata)
         metadata["n_regs"], metadata["n_spills"] = found.registers, found.spilled
@@ -284,6 +291,17 @@ class Build:
                     if not made[1].spilled:
                         return made
         return made
+
+    def _retry_for_occupancy(
+        self, ptx: str, made: tuple[bytes, Resources], name: str, warps: int, shared: int
+    ) -> tuple[bytes, Resources]:
+        """The code for one more CTA per SM, if that helps (`occupancy_retry`) and does not spill."""
+        if self._limited or not self._may("one-more-cta") or self.options.num_ctas > 1 or isinstance(ptx, UserText):
+            return made
+        cta = _occupancy_retry.CTA(self.target.gpu, warps, shared)
+        text = _occupancy_retry.for_one_more_cta(cta, ptx, made[1])
+        found = None if text is None else self._start().finish_if_possible(text, name)
+        return made if found is None or not _occupancy_retry.is_better(cta, found[1], made[1]) else found
 
     def _retry_options(self, ptx: str, found: Resources, metadata: dict[str, Any]) -> Any:
         warps, shared = metadata["num_warps"], metadata["shared"] + found.shared
