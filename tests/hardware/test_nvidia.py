@@ -41,6 +41,11 @@ def test_a_cta_and_the_reserved_bytes_fit_into_an_sm() -> None:
         assert gpu.shared_memory_per_cta + gpu.reserved_shared_memory <= gpu.shared_memory
 
 
+@pytest.mark.parametrize(("capability", "kib"), [(75, 85), (80, 379), (86, 73), (90, 387), (103, 871), (121, 697)])
+def test_l2_cache_per_sm(capability: int, kib: int) -> None:
+    assert nvidia_gpu(capability).l2_cache_per_sm == kib * 1024
+
+
 @pytest.mark.parametrize(
     ("capability", "versions"), [(75, ()), (80, (2,)), (89, (2,)), (90, (3, 2)), (100, (2,)), (120, (2,))]
 )

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from ..dialects import arith, tt
+from ..dialects import arith, tt, ttg
 from ..dialects.constraints import bit_width
 from ..dialects.tt_types import PointerType
 from ..ir import (
@@ -464,6 +464,7 @@ _RULES = dict(
         _rule(tt.ExpandDims, AffineAddresses._expanded),
         _rule(tt.Broadcast, AffineAddresses._same),
         _rule(tt.Trans, AffineAddresses._transposed),
+        _rule(ttg.ConvertLayout, AffineAddresses._same),
     ]
 )
 """By the class of an operation: the form of its result."""

@@ -40,6 +40,7 @@ SWITCHES = {
     "fence-elimination": "each WGMMA that reads writes of threads has a proxy fence, redundant or not",
     "speculate-loads": "loads in a branch are issued only once its condition is known",
     "cluster-loads": "a load to be copied to shared memory is issued after the copies of earlier loads",
+    "cache-hints": "loads that a later loop repeats have no eviction policy but that of the kernel",
     "rematerialize-after-loops": "values used after a loop of high register pressure stay live across it",
     "ldmatrix-scheduling": "kernels that spill are not retried with operands of mma.sync loaded as late as possible",
     "register-pressure-scheduling": "kernels that spill are not retried with schedules for register pressure",

@@ -1,7 +1,8 @@
 """NVIDIA GPUs by compute capability: the limits of an SM and a CTA, and the instructions.
 
 Sources: the technical specifications by compute capability of the CUDA C++ programming guide 13.0 (section 17.1), and
-NVIDIA's occupancy calculator for the units in which registers and shared memory are allocated.
+NVIDIA's occupancy calculator for the units in which registers and shared memory are allocated; for L2 caches the white
+papers of the architectures and the data sheets of the largest GPUs.
 
 >>> hopper = nvidia_gpu(90)
 >>> hopper.shared_memory_per_cta, hopper.max_warps, hopper.mma_versions
@@ -22,23 +23,24 @@ OLDEST = 75
 
 
 class _SM(NamedTuple):
-    """Per SM: resident warps and CTAs, KiB of shared memory; KiB of it that one CTA can have."""
+    """Per SM: resident warps and CTAs, KiB of shared memory; KiB of it that one CTA can have; KiB of the L2 cache."""
 
     warps: int
     ctas: int
     shared: int
     shared_per_cta: int
+    l2: int
 
 
 _SMS = {
-    75: _SM(32, 16, 64, 64),
-    80: _SM(64, 32, 164, 163),
-    86: _SM(48, 16, 100, 99),
-    87: _SM(48, 16, 164, 163),
-    89: _SM(48, 24, 100, 99),
-    90: _SM(64, 32, 228, 227),
-    100: _SM(64, 32, 228, 227),
-    120: _SM(48, 24, 100, 99),
+    75: _SM(32, 16, 64, 64, 6 * 1024 // 72),
+    80: _SM(64, 32, 164, 163, 40 * 1024 // 108),
+    86: _SM(48, 16, 100, 99, 6 * 1024 // 84),
+    87: _SM(48, 16, 164, 163, 4 * 1024 // 16),
+    89: _SM(48, 24, 100, 99, 96 * 1024 // 142),
+    90: _SM(64, 32, 228, 227, 50 * 1024 // 132),
+    100: _SM(64, 32, 228, 227, 126 * 1024 // 148),
+    120: _SM(48, 24, 100, 99, 128 * 1024 // 188),
 }
 
 
@@ -89,6 +91,15 @@ class NvidiaGPU:
     def reserved_shared_memory(self) -> int:
         """Bytes that the system reserves of the shared memory of each CTA, since Ampere."""
         return 1024 if self.capability >= 80 else 0
+
+    @property
+    def l2_cache_per_sm(self) -> int:
+        """Bytes of the L2 cache for each SM, on the GPU of this capability that has most SMs.
+
+        >>> nvidia_gpu(90).l2_cache_per_sm // 1024
+        387
+        """
+        return _sm(self.capability).l2 * 1024
 
     @property
     def mma_versions(self) -> tuple[int, ...]:

@@ -201,6 +201,11 @@ LOWERING = [
         "Reduce register pressure across loops",
         when=has_any("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot"),
     ),
+    _memory(
+        "cache-hints",
+        "Keep in the caches what a later loop loads again",
+        when=has_interface(LoopLike),
+    ),
     _layout("store-in-own-cta", "Keep shared memory accesses within a CTA", when=_clusters),
     _warp_specialize(
         "allocate-warp-groups", "Assign warps and registers to partitions", when=has_any("ttg.warp_specialize")
