@@ -125,6 +125,25 @@ def test_atomics_on_buffers():
 
 
 @gluon.jit
+def joined(x, y, first, LAYOUT: gl.constexpr):
+    shared: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
+    at = gl.arange(0, 256, LAYOUT)
+    buffers = gl.allocate_shared_memory(gl.float32, [4, 128], shared)
+    both = buffers.index(first)._reinterpret(gl.float32, [256], shared)
+    both.store(gl.load(x + at))
+    gl.barrier()
+    part = gl.arange(0, 128, LAYOUT)
+    gl.store(y + part, buffers.index(first + 1).load(LAYOUT))
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_view_may_continue_in_the_next_buffer_of_the_allocation():
+    x, y = np.random.randn(256).astype(np.float32), poisoned(128)
+    joined[(1,)](x, y, 2, LINE)
+    assert np.array_equal(y, x[128:])
+
+
+@gluon.jit
 def reinterpreted(x, y, SHARED: gl.constexpr, LAYOUT: gl.constexpr):
     at = gl.arange(0, 128, LAYOUT)
     buffer = gl.allocate_shared_memory(gl.float32, [128], gl.SwizzledSharedLayout(1, 1, 1, [0]), gl.load(x + at))

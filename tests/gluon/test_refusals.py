@@ -12,6 +12,7 @@ from tritium.experimental.gluon.language.nvidia import hopper
 from tritium.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma
 from tritium.experimental.gluon.nvidia.hopper import TensorDescriptor
 from tritium.frontend.errors import CompilationError
+from tritium.ir.verifier import VerificationError
 
 pytestmark = pytest.mark.usefixtures("hopper")
 
@@ -160,3 +161,53 @@ def wrong(y, CASE: gl.constexpr, LAYOUT: gl.constexpr, SHARED: gl.constexpr, PAR
 def test_misuse_is_refused_at_its_line(case, message):
     with pytest.raises(CompilationError, match=rf"test_refusals.py:\d+:\d+: error: (.|\n)*({message})"):
         wrong[(1,)](np.zeros(64, np.float32), case, SQUARE, TILE, MMA)
+
+
+@gluon.jit
+def joins(y, first, FIRST: gl.constexpr, N: gl.constexpr):
+    shared: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
+    buffers = gl.allocate_shared_memory(gl.float32, [4, 128], shared)
+    begin = buffers.index(first if FIRST is None else FIRST)
+    view = joined(begin, N)
+    pairs: gl.constexpr = gl.BlockedLayout([2], [32], [4], [0])
+    view.store(gl.arange(0, N, pairs).to(gl.float32))
+    gl.store(y + gl.arange(0, 128, LINE), buffers.index(3).load(LINE))
+
+
+@gluon.jit
+def joined(begin, N: gl.constexpr):
+    return begin._reinterpret(gl.float32, [N], begin.layout)
+
+
+@pytest.mark.parametrize("constant", [True, False])
+def test_a_view_of_several_buffers_is_ordered_with_accesses_to_each(constant):
+    y = np.zeros(128, np.float32)
+    joins[(1,)](y, 2, 2 if constant else None, 256)  # the emulator checks for races
+    assert np.array_equal(y, np.arange(128, 256))
+
+
+@gluon.jit
+def leaves(FIRST: gl.constexpr, N: gl.constexpr):
+    shared: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
+    buffers = gl.allocate_shared_memory(gl.float32, [4, 128], shared)
+    buffers.index(FIRST)._reinterpret(gl.float32, [N], shared)
+
+
+@pytest.mark.parametrize(("first", "n"), [(3, 256), (0, 1024)])
+def test_a_view_that_leaves_its_allocation_is_refused(first, n):
+    said = rf"a view of {4 * n} bytes cannot begin where its allocation has {2048 - 512 * first} left(.|\n)*hint: "
+    with pytest.raises(CompilationError, match=rf"test_refusals.py:\d+:\d+: error: (.|\n)*{said}"):
+        leaves[(1,)](first, n)
+
+
+@pytest.mark.parametrize(("first", "n"), [(3, 256), (None, 1024)])
+def test_a_view_that_leaves_the_allocation_of_an_argument_is_refused(first, n):
+    message = rf"test_refusals.py:\d+:\d+: error: (.|\n)*has 4096 bits(.|\n)* has {32 * n}"
+    with pytest.raises(VerificationError, match=message):
+        joins[(1,)](np.zeros(128, np.float32), 0, first, n)
+
+
+def test_a_view_that_leaves_its_allocation_in_a_launch_is_named():
+    with pytest.raises(EmulationError, match="outside shared memory") as error:
+        joins[(1,)](np.zeros(128, np.float32), 3, None, 256)
+    assert "view.store(gl.arange(0, N, pairs).to(gl.float32))" in lines_of(error.value, "test_refusals")

@@ -44,7 +44,7 @@ from ..ir import (
     memory_effects,
 )
 from ..support.lazy import LazyModule
-from .allocation import Allocation, Buffer, stride_bytes
+from .allocation import Allocation, Buffer, buffer_bytes, stride_bytes
 from .buffers import is_buffer
 from .dataflow import DenseForward
 
@@ -248,9 +248,17 @@ class HazardAnalysis(DenseForward[State]):
             if isinstance(index, IntegerAttr) and stride is not None and isinstance(whole, ttg.LocalAlloc):
                 first = self.allocation.buffers[whole].offset + index.value * stride
                 return [(first, first + stride)]
+        if isinstance(maker, ttg.MemDescReinterpret) and _is_larger(maker):
+            return [(buffer.offset, buffer.end) for buffer in self.allocation.of(value)]
         if isinstance(maker, ViewLike):
             return self.bytes_of(maker.view_source)
         return [(buffer.offset, buffer.end) for buffer in self.allocation.of(value)]
+
+
+def _is_larger(op: ttg.MemDescReinterpret) -> bool:
+    """Whether the result continues after the buffer that it begins at, in others of the same allocation."""
+    source, result = op.src.type, op.result.type
+    return buffer_bytes(result) > buffer_bytes(source)  # type: ignore[arg-type]
 
 
 def _both(buffer: Buffer | None) -> State:

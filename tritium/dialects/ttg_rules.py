@@ -11,7 +11,20 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ..ir import ELEMENTWISE, Attribute, Operation, PointerAccess, TensorType, Type, f32
+from ..ir import (
+    ELEMENTWISE,
+    Attribute,
+    IntegerAttr,
+    Operation,
+    PointerAccess,
+    RegionBranch,
+    TensorType,
+    Type,
+    Value,
+    ViewLike,
+    constant_of,
+    f32,
+)
 from ..layout import LinearLayout
 from ..layout.tiling import shrink
 from ..layout.views import renamed_dims, reshaped, unique_registers, without_pairs
@@ -19,7 +32,7 @@ from . import ttg_maps
 from .ttg_layouts import AmdWmma, DotOperand, Layout, NvidiaMma, Slice
 from .ttg_memory import MMA_SHARED, MemDescType
 
-__all__ = ["equivalent", "rule_of", "unpacked"]
+__all__ = ["bits_from", "buffer_bits", "equivalent", "rule_of", "unpacked"]
 
 Rule = Callable[[Any], "str | None"]
 
@@ -351,7 +364,7 @@ def _cut(a: MemDescType, part: tuple[int, ...]) -> str | None:
     return None
 
 
-def _bits(ty: MemDescType) -> int | None:
+def buffer_bits(ty: MemDescType) -> int | None:
     """Bits of one block's part of a buffer."""
     layout: Any = ty.encoding
     shape = ty.allocShape[len(ty.allocShape) - layout.rank :]
@@ -361,11 +374,46 @@ def _bits(ty: MemDescType) -> int | None:
     return prod(ty.allocShape[: len(ty.allocShape) - layout.rank]) * linear.ins["offset"] * ty.element.width  # type: ignore[attr-defined]
 
 
+_UNBOUNDED = 1 << 62
+
+
+def bits_from(value: Value, open_values: frozenset[Value] = frozenset()) -> int | None:
+    """Bits from the beginning of a buffer to the end of its allocation; None where that is not known.
+
+    An index that is not constant counts as 0; of several buffers that a value may be, the smallest counts.
+    """
+    if value in open_values:  # a loop passes the value on to itself
+        return _UNBOUNDED
+    open_values |= {value}
+    maker = value.defining_op
+    if maker is None or isinstance(maker, RegionBranch):
+        branch = maker if maker is not None else value.owner.parent_op  # type: ignore[attr-defined]
+        uses = branch.predecessor_operands(value) if isinstance(branch, RegionBranch) else None  # type: ignore[arg-type]
+        found = [bits_from(source.operands[i], open_values) for source, i in uses or ()]
+        known = [bits for bits in found if bits is not None]
+        return min(known) if known and len(known) == len(found) else None
+    if maker.name == "ttg.local_alloc":
+        return buffer_bits(value.type)  # type: ignore[arg-type]
+    if not isinstance(maker, ViewLike) or maker.name == "ttg.memdesc_subslice" or not maker.operands:
+        return None  # without operands: executed as it was built, by the interpreter
+    whole = bits_from(maker.view_source, open_values)
+    if whole is None or maker.name != "ttg.memdesc_index":
+        return whole
+    index, stride = constant_of(maker.operands[1]), buffer_bits(value.type)  # type: ignore[arg-type]
+    return whole - index.value * (stride or 0) if isinstance(index, IntegerAttr) else whole
+
+
 def memdesc_reinterpret(op: Any) -> str | None:
-    """No more bits than there are."""
+    """The result ends where the source does, or where the allocation does that the source is a buffer of."""
     a, b = op.operands[0].type, op.results[0].type
-    have, want = _bits(a), _bits(b)
-    return None if have is None or want is None or want <= have else f"{a} has {have} bits, {b} has {want}"
+    have, want = buffer_bits(a), buffer_bits(b)
+    if have is None or want is None or want <= have:
+        return None
+    whole = bits_from(op.operands[0]) or have
+    if want <= whole:
+        return None
+    rest = f", {whole} with those after it in its allocation" if whole > have else ""
+    return f"{a} has {have} bits{rest}, {b} has {want}"
 
 
 RULES: dict[str, Rule] = {

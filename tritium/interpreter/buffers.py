@@ -63,13 +63,22 @@ def _reshape(ev: Any, op: Any, buffer: Buffer) -> Buffer:
 
 @meaning("ttg.memdesc_reinterpret")
 def _reinterpret(ev: Evaluator, op: ttg.MemDescReinterpret, buffer: Buffer) -> Buffer:
-    """The bytes in row-major order, which is where layouts other than plain ones do not put them."""
+    """The bytes in row-major order, which is where layouts other than plain ones do not put them.
+
+    They may continue after the buffer, in the others of its allocation.
+    """
     ty = op.result.type
     assert isinstance(ty, ShapedType)
     size = byte_size(ty.element) * int(np.prod(ty.shape))
     if not buffer.array.flags.c_contiguous or dtype_of(ty).itemsize != byte_size(ty.element):
         raise UndefinedError(f"a view as {ty} of a buffer of shape {buffer.array.shape} is not interpreted")
-    return Buffer(buffer.array.reshape(-1).view(np.uint8)[:size].view(dtype_of(ty)).reshape(ty.shape))
+    whole = buffer.array
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    first = buffer.array.ctypes.data - whole.ctypes.data
+    if first + size > whole.nbytes:
+        raise OutOfBoundsError(f"a view as {ty} ends {first + size - whole.nbytes} bytes after the allocation")
+    return Buffer(whole.reshape(-1).view(np.uint8)[first : first + size].view(dtype_of(ty)).reshape(ty.shape))
 
 
 def _located(buffer: Buffer, indices: np.ndarray, axis: int) -> tuple[np.ndarray, ...]:

@@ -10,6 +10,7 @@ from ...dialects import tt, ttg
 from ...dialects.ttg_maps import map_or_none
 from ...dialects.ttg_memory import MemDescType, NvmmaShared, PaddedShared, SharedLinear, SwizzledShared
 from ...dialects.ttg_operands import transposed_buffer
+from ...dialects.ttg_rules import bits_from, buffer_bits
 from ...ir import Attribute, Operation, Value
 from ...layout import LinearLayout
 from ...layout.views import renamed_dims, reshaped
@@ -376,4 +377,10 @@ def memdesc_reinterpret(
     dims = buffer.shape if unwrap(shape) is None else _integers(unwrap(shape), "shape")
     layout = buffer.layout if unwrap(layout) is None else layout
     ty = shared_memory_descriptor_type(element, dims, layout, dims)
+    have, want = bits_from(buffer.handle), buffer_bits(ty.ir)  # of an argument of a function: checked when inlined
+    if have is not None and want is not None and want > have:
+        raise value_error(
+            f"a view of {want // 8} bytes cannot begin where its allocation has {have // 8} left: {ty}",
+            "allocate as many bytes as the largest view of them has, or begin at an earlier buffer",
+        )
     return _buffer(sem, ttg.MemDescReinterpret(buffer.handle, result=ty.ir), ty)
