@@ -70,6 +70,20 @@ def test_results_by_stmatrix() -> None:
     check(gpu, pair.shape, pair.machine)
 
 
+@pytest.mark.parametrize("shape,warps", [((16, 64), (2, 1)), ((16, 32), (2, 2))])
+def test_results_by_stmatrix_from_the_warps_that_own_them(shape: tuple[int, int], warps: tuple[int, int]) -> None:
+    """Warps that hold copies store nothing: the predicate is the same in all lanes of a warp."""
+    count = warps[0] * warps[1]
+    mma = NvidiaMma(versionMajor=2, warpsPerCTA=warps, CGALayout=(), instrShape=(16, 8))
+    pair = Pair(shape, mma, Blocked((1, 8), (8, 4), (count, 1), (1, 0)), Machine(count, 1, 16))
+    shared = NvmmaShared(swizzlingByteWidth=64, elementBitWidth=16, rank=2)
+    gpu = through(pair, shared, STORE_AND_LOAD)
+    matrices = shape[1] // warps[1] // 16
+    assert gpu.count(r"stmatrix\.sync\.aligned\.m8n8\.x4") == matrices and gpu.count(r"st\.shared") == 0
+    assert len(re.findall(r"@%p\d+ stmatrix", gpu.ptx)) == matrices
+    check(gpu, pair.shape, pair.machine)
+
+
 def test_one_of_several_buffers() -> None:
     pair = Pair((16, 32), Blocked((1, 4), (4, 8), (2, 1), (1, 0)), ROWS, Machine(2, 1, 32))
     body = """

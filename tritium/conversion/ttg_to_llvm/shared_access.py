@@ -294,15 +294,28 @@ def store_access(
             continue
         at = addresses.at(constant)
         if access.kind != "vector":
-            words = [("i32", w) for w in _words(e, kind, access.bits, elements, 32)]
-            trans = ".trans" if access.kind == "transposed" else ""
-            name = f"llvm.nvvm.stmatrix.sync.aligned.m8n8.x{len(words)}{trans}.b16.p3"
-            e.call_void(name, (SHARED, at), *words, attributes=" #1")
+            _store_matrices(e, access, kind, elements, at, owns)
         elif owns is None:
             vector, whole = _vector(e, kind, elements)
             e.stmt(f"store {vector} {whole}, {SHARED} {at}, align {access.width * access.bits // 8}")
         else:
             _guarded_store(e, access, kind, elements, at, owns)
+
+
+def _store_matrices(
+    e: FunctionContext, access: Access, kind: str, elements: Sequence[str], at: str, owns: str | None
+) -> None:
+    """stmatrix; `owns` is the same in all lanes of a warp, since all of them must execute the instruction."""
+    words = [("i32", w) for w in _words(e, kind, access.bits, elements, 32)]
+    trans = ".trans" if access.kind == "transposed" else ""
+    form = f"stmatrix.sync.aligned.m8n8.x{len(words)}{trans}"
+    if owns is None:
+        e.call_void(f"llvm.nvvm.{form}.b16.p3", (SHARED, at), *words, attributes=" #1")
+        return
+    place = e.op(f"ptrtoint {SHARED} {at} to i32")
+    names = ", ".join(f"${i + 2}" for i in range(len(words)))
+    constraints = ",".join(["r", "b", *["r"] * len(words), "~{memory}"])
+    e.asm(f"@$1 {form}.shared.b16 [$0], {{{names}}};", constraints, [("i32", place), ("i1", owns), *words])
 
 
 def _store_to_cluster(

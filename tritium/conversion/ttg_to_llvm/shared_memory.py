@@ -200,7 +200,7 @@ def store(e: FunctionContext, op: Operation, parts: Sequence[str], tensor: Any, 
         owns = owner(e, lanes, warps, idle.get("block", 0))
         store_access(e, access, buffer.addresses(e, access, bit), held, tensor, owns, True)
         return
-    access = _plan(op, tensor, buffer, has_stmatrix(op) and not lanes and not warps)
+    access = _plan(op, tensor, buffer, has_stmatrix(op) and not lanes)
     held = [to_memory(e, tensor, v) for v in parts]
     store_access(e, access, buffer.addresses(e, access), held, tensor, owner(e, lanes, warps))
 
