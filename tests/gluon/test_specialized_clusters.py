@@ -105,3 +105,73 @@ def test_workers_repeat_the_cluster_barriers_before_they_part():
 def test_a_conditional_cluster_barrier_before_partitions_is_refused():
     with pytest.raises(UnsupportedOperation, match="some warps do something else"):
         launch(64, branch=True)
+
+
+@gluon.jit
+def rotates(x, ROUNDS: gl.constexpr, WARPS: gl.constexpr, CTAS: gl.constexpr, BASES: gl.constexpr):
+    """Each CTA adds, in each round, the values that the next one has stored in the round before."""
+    layout: gl.constexpr = gl.BlockedLayout([1], [32], [WARPS], [0], cga_layout=BASES)
+    n: gl.constexpr = 32 * WARPS * CTAS
+    at = gl.arange(0, n, layout)
+    for i in range(ROUNDS):
+        value = gl.load(x + i * n + (at + 32 * WARPS) % n)
+        gl.store(x + (i + 1) * n + at, value + 1)
+        gl.barrier(cluster=True)
+
+
+@gluon.jit
+def rotations(x, y, z, CTAS: gl.constexpr, BASES: gl.constexpr):
+    gl.warp_specialize(
+        [
+            (rotates, (x, 5, 4, CTAS, BASES)),
+            (rotates, (y, 3, 4, CTAS, BASES)),
+            (rotates, (z, 4, 1, CTAS, BASES)),
+        ],
+        [4, 1],
+        [24, 24],
+    )
+
+
+@pytest.mark.parametrize("ctas", [2, 4])
+def test_partitions_synchronize_with_those_of_other_ctas(ctas):
+    """Each partition executes its own number of cluster barriers; the emulator checks for races."""
+    starts = [np.random.randint(0, 99, 32 * warps * ctas).astype(np.int32) for warps in (4, 4, 1)]
+    arrays = [np.zeros((rounds + 1, len(start)), np.int32) for rounds, start in zip((5, 3, 4), starts)]
+    for array, start in zip(arrays, starts):
+        array[0] = start
+    bases = [[1 << k] for k in range(ctas.bit_length() - 1)]
+    rotations[(1,)](*arrays, ctas, bases, num_warps=4, num_ctas=ctas)
+    for array, start, warps in zip(arrays, starts, (4, 4, 1)):
+        for i, row in enumerate(array):
+            assert np.array_equal(row, np.roll(start, -32 * warps * i) + i)
+
+
+@gluon.jit
+def exchanges(x, y, A: gl.constexpr, B: gl.constexpr):
+    at = gl.arange(0, 512, A)
+    value = gl.convert_layout(gl.load(x + at), B)
+    total = gl.sum(gl.load(x + at), 0)
+    gl.store(y + gl.arange(0, 512, B), value + total)
+
+
+@gluon.jit
+def exchanging(x, y, z, A: gl.constexpr, B: gl.constexpr):
+    gl.warp_specialize([(exchanges, (x, y, A, B)), (exchanges, (x, z, B, A))], [4], [24])
+
+
+def test_partitions_exchange_values_with_other_ctas():
+    """Conversions and reductions between CTAs synchronize by the mbarriers of the partition."""
+    x = np.random.randint(0, 99, 512).astype(np.int32)
+    y, z = np.zeros_like(x), np.zeros_like(x)
+    low, high = (
+        gl.DistributedLinearLayout(
+            reg_bases=registers, lane_bases=lanes, warp_bases=warps, block_bases=blocks, shape=[512]
+        )
+        for registers, lanes, warps, blocks in (
+            ([[256]], [[1], [2], [4], [8], [16]], [[32], [64]], [[128]]),
+            ([[1]], [[2], [4], [8], [16], [32]], [[64], [128]], [[256]]),
+        )
+    )
+    kernel = exchanging[(1,)](x, y, z, low, high, num_warps=4, num_ctas=2)
+    assert np.array_equal(y, x + x.sum()) and np.array_equal(z, y)
+    assert "ld.shared::cluster" in kernel.asm["ptx"]

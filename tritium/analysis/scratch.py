@@ -20,12 +20,13 @@ SCRATCH_ALIGNMENT = 128
 
 _captures = LazyModule(".captures", __package__)
 _exchange = LazyModule(".exchange", __package__)
+_partition_barriers = LazyModule(".partition_barriers", __package__)
 _reduce = LazyModule(".scratch_reduce", __package__)
 _tensormaps = LazyModule(".tensormaps", __package__)
 
 _SIZES: Mapping[str, Callable[[Any], int]] = {
     "ttg.convert_layout": lambda op: _exchange.conversion_scratch(op),
-    "ttg.warp_specialize": lambda op: _captures.capture_scratch(op),
+    "ttg.warp_specialize": lambda op: _captures.capture_scratch(op) + _partition_barriers.barrier_scratch(op),
     "ttng.tensormap_create": lambda op: _tensormaps.tensormap_scratch(op),
     "tt.reduce": lambda op: _reduce.reduce_scratch(op),
     "tt.scan": lambda op: _reduce.scan_scratch(op),

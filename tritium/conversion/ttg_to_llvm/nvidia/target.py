@@ -167,7 +167,11 @@ class NVIDIATarget(NVIDIAArithmetic):
         e.call_void("llvm.nvvm.bar.warp.sync", ("i32", "-1"), attributes=" #1")
 
     def cluster_barrier(self, e: ThreadEmitter, relaxed: bool) -> None:
-        """barrier.cluster; UnsupportedOperation where other warps run partitions, which would never arrive."""
+        """barrier.cluster, or mbarriers of the region where warps run regions of a `ttg.warp_specialize`."""
+        how = e.specialization
+        if how is not None and how.parted and not how.done:
+            how.synchronize_region(e)
+            return
         kind = ".relaxed" if relaxed else ""
         meet_cluster(e, f"llvm.nvvm.barrier.cluster.arrive{kind}.aligned")
         meet_cluster(e, "llvm.nvvm.barrier.cluster.wait.aligned")

@@ -23,8 +23,15 @@ threads among the first warps that say yes, and as many do as the operation's nu
 **Barriers.** The warps of the kernel meet at barrier 0, all warps at 1, those of each partition of several warps at one
 of 2 to 15. In a cluster all warps of all CTAs meet where the operation begins, so that each may use the others'
 mbarriers from there on. The barriers of a cluster count all threads that have not ended: workers repeat those at the
-top of the kernel before the operation (`meet_cluster`), and after it the kernel's own warps wait alone. Regions cannot
-wait for the cluster, so the operation must be the only one there, at the top of the kernel.
+top of the kernel before the operation (`meet_cluster`), and after it the kernel's own warps wait alone. The operation
+must be the only one, at the top of the kernel. A region synchronizes with the same region of the other CTAs by
+mbarriers (`analysis/partition_barriers`): after a barrier of its own warps one thread for each CTA arrives there, all
+wait for the arrivals here, and a second barrier keeps the counter until all have read it.
+
+    %n = ld.shared [counter];  bar.sync;  at = mbarriers + 8 * (%n & 1)
+    @(thread < CTAs) mbarrier.arrive.release.cluster [mapa at, thread]
+    wait: mbarrier.try_wait.parity.acquire.cluster [at], %n >> 1 & 1
+    @(thread == 0) st.shared [counter], %n + 1;  bar.sync
 
 **Captures** are rematerialized by the workers, or come through shared memory (`analysis/captures`): one thread writes
 them before all meet.
@@ -38,7 +45,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....analysis.captures import PART_BYTES, sent
+from ....analysis.captures import PART_BYTES, capture_scratch, sent
+from ....analysis.partition_barriers import REGION_BYTES, regions_with_cluster_barriers
 from ....dialects import tt
 from ....dialects.ttg_warps import WarpReturn, WarpSpecialize, WarpYield
 from ....ir import PURE, Operation, TensorType, Value
@@ -74,10 +82,19 @@ class Specialization:
     partition: tuple[int, int] | None = None  # the one that is lowered, as the numbers of the operation and in it
     next: str = "next"  # where workers that are not direct go on
     cluster_barriers: list[str] = field(default_factory=list)  # before the operation, which workers repeat
+    region_barriers: list[Any] = field(default_factory=list)  # the regions that have mbarriers in the cluster
 
     def number(self, op: Operation) -> int:
         """What workers are told."""
         return self.ops.index(op) + 1
+
+    def synchronize_region(self, e: FunctionContext) -> None:
+        """Synchronize the warps that run a region with those of the other CTAs in the cluster."""
+        number, i = self.partition or (0, -1)
+        op = self.ops[number]
+        region = op.regions[0] if i < 0 else op.partitions.regions[i]
+        assert region in self.region_barriers, "a region whose lowering synchronizes the cluster has mbarriers"
+        _synchronize_region(e, _region_place(e, op, self.region_barriers.index(region)))
 
 
 def specialization_of(context: ModuleContext, func: Any) -> Specialization | None:
@@ -177,6 +194,8 @@ def _specialize(e: FunctionContext, op: WarpSpecialize) -> None:
     if how is None or op.warpGroupStartIds is None:
         raise UnsupportedOperation(op, "names no warps for its partitions: allocate-warp-groups comes before")
     _publish(e, op)
+    how.region_barriers = regions_with_cluster_barriers(op)
+    _initialize_region_barriers(e, op, len(how.region_barriers))
     before = e.module.registers if how.direct else how.high
     own = _registers(op, -1) or before
     _reallocate(e, before, own)
@@ -205,6 +224,53 @@ def _publish(e: FunctionContext, op: WarpSpecialize) -> None:
         for i, (ty, part) in enumerate(operands):
             at = base if not i else e.op(f"getelementptr i8, ptr addrspace(3) {base}, i32 {PART_BYTES * i}")
             e.stmt(f"store {ty} {part}, ptr addrspace(3) {at}, align {_alignment(PART_BYTES * i)}")
+
+
+def _at(e: FunctionContext, base: str, offset: int) -> str:
+    return base if not offset else e.op(f"getelementptr i8, ptr addrspace(3) {base}, i32 {offset}")
+
+
+def _region_place(e: FunctionContext, op: Any, i: int) -> str:
+    """The mbarriers and the counter of a region."""
+    return _at(e, e.scratch(op), capture_scratch(op) + REGION_BYTES * i)
+
+
+def _initialize_region_barriers(e: FunctionContext, op: Any, count: int) -> None:
+    """The cluster barrier where the operation begins makes them visible to the other CTAs."""
+    if not count:
+        return
+    with guarded(e, e.op(f"icmp eq i32 {e.thread}, 0")):
+        for i in range(count):
+            place = _region_place(e, op, i)
+            for offset in (0, 8):
+                at = e.op(f"ptrtoint ptr addrspace(3) {_at(e, place, offset)} to i32")
+                e.asm(f"mbarrier.init.shared::cta.b64 [$0], {e.module.num_ctas};", "r,~{memory}", [("i32", at)])
+            e.stmt(f"store i32 0, ptr addrspace(3) {_at(e, place, 16)}, align 8")
+        e.asm("fence.mbarrier_init.release.cluster;", "~{memory}", [])
+
+
+def _synchronize_region(e: FunctionContext, place: str) -> None:
+    counter = _at(e, place, 16)
+    executed = e.op(f"load i32, ptr addrspace(3) {counter}, align 8")
+    e.barrier()
+    used = e.op(f"and i32 {executed}, 1")
+    at = e.op(f"getelementptr i64, ptr addrspace(3) {place}, i32 {used}")
+    near = e.op(f"ptrtoint ptr addrspace(3) {at} to i32")
+    rank = e.op(f"and i32 {e.thread}, {e.module.num_ctas - 1}")
+    far = e.asm("mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r", [("i32", near), ("i32", rank)], "i32", False)
+    arrives = e.op(f"icmp ult i32 {e.thread}, {e.module.num_ctas}")
+    text = "@$1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [$0];"
+    e.asm(text, "r,b,~{memory}", [("i32", far), ("i1", arrives)])
+    parity = e.op(f"and i32 {e.op(f'lshr i32 {executed}, 1')}, 1")
+    text = (
+        "{\n\t.reg .pred complete;\n\twaitLoop:\n\t"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 complete, [$0], $1;\n\t"
+        "@!complete bra.uni waitLoop;\n}"
+    )
+    e.asm(text, "r,r,~{memory}", [("i32", near), ("i32", parity)])
+    first = e.op(f"icmp eq i32 {e.thread}, 0")
+    e.target.store_shared(e, counter, [e.op(f"add i32 {executed}, 1")], 32, first)
+    e.barrier()
 
 
 def _alignment(offset: int) -> int:
