@@ -1,5 +1,7 @@
 """Matrix instructions, asynchronous copies, mbarriers and warp specialization, emulated, against NumPy."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -119,6 +121,38 @@ def specialized(x, y, z, count, WARPS: gl.constexpr):
         [24],
     )
     gl.store(z, result)
+
+
+@gluon.jit
+def ring(a, b, c, count, IO: gl.constexpr):
+    mma: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16])
+    layout: gl.constexpr = gl.NVMMASharedLayout.get_default_for([64, 64], gl.float16)
+    left = gl.allocate_shared_memory(gl.float16, [3, 64, 64], layout)
+    right = gl.allocate_shared_memory(gl.float16, [3, 64, 64], layout)
+    for i in gl.static_range(3):
+        left.index(i).store(gl.load(a + 4096 * i + offsets(64, 64, IO)))
+        right.index(i).store(gl.load(b + 4096 * i + offsets(64, 64, IO)))
+    fence_async_shared()
+    gl.barrier()
+    acc = warpgroup_mma_init(gl.zeros([64, 64], gl.float32, mma))
+    for i in range(count):
+        acc = warpgroup_mma_wait(0, deps=(acc,))
+        acc = warpgroup_mma(left.index(i % 3), right.index(i % 3), acc, is_async=True)
+    acc = warpgroup_mma_wait(0, deps=(acc,))
+    gl.store(c + offsets(64, 64, IO), gl.convert_layout(acc, IO))
+
+
+def test_descriptors_are_computed_before_the_wait_for_the_previous_wgmma():
+    """Nothing but the fence is between them: the tensor cores are idle there."""
+    a, b = (np.random.randint(-2, 3, (3, 64, 64)).astype(np.float16) for _ in range(2))
+    c = np.full((64, 64), np.nan, np.float32)
+    ptx = ring[(1,)](a, b, c, 5, IO).asm["ptx"]
+    products = np.matmul(a.astype(np.float32), b.astype(np.float32))
+    assert np.array_equal(c, products[[0, 1, 2, 0, 1]].sum(0))
+    between = re.findall(r"wgmma\.wait_group\.sync\.aligned 0;(.*?)wgmma\.fence", ptx, re.DOTALL)
+    assert between
+    for text in between:
+        assert not re.search(r"^\s*(?:add|and|or|shr|shl|mul|mad|sub|cvt)\.", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("warps", [1, 4])

@@ -19,6 +19,7 @@ from ....dialects.ttg_maps import linear_layout_of
 from ....hardware.nvidia_features import ELECT, TRY_WAIT
 from ....ir import IntegerAttr, Value, constant_of
 from ..context import FunctionContext, lowers
+from .next_dot import prepare_next_dot
 
 __all__ = ["barrier_address", "blocks_sharing", "elected", "guarded"]
 
@@ -171,7 +172,11 @@ def _wait(e: FunctionContext, op: ttng.WaitBarrier) -> None:
         f"{{\n\t.reg .pred complete;\n\t{skip}waitLoop:\n\t"
         f"mbarrier.{ask}.parity.shared::cta.b64 complete, [$0], $1;\n\t{pause}@!complete bra.uni waitLoop;{behind}\n}}"
     )
-    e.asm(text, ",".join("rrb"[: len(operands)]) + f",{MEMORY}", operands)
+    constraints = list("rrb"[: len(operands)])
+    for descriptor in prepare_next_dot(e, op):
+        operands.append(("i64", descriptor))
+        constraints.append("l")
+    e.asm(text, ",".join([*constraints, MEMORY]), operands)
 
 
 def _needs(e: FunctionContext, op: Any) -> str:

@@ -25,7 +25,7 @@ this way: if K is longer, partial accumulators of that length start from zero an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....dialects import ttng
 from ....dialects.tt_types import InputPrecision
@@ -33,16 +33,15 @@ from ....dialects.ttg_layouts import DotOperand
 from ....dialects.ttg_switches import is_on
 from ....hardware.nvidia_features import WGMMA
 from ....ir import FloatType, TensorType, Value, f16, f32
-from ....layout import LinearLayout
-from ....layout.wgmma import Matrix, Tile, fragments_of_operand, fragments_of_result, plan_matrix
+from ....layout.wgmma import Tile, fragments_of_operand, fragments_of_result
 from ....support import UnsupportedOperation
 from ....support.dataclasses import dataclass, field, replace
 from ..context import FunctionContext, lowers
 from ..packing import constant_bits, pack, unpack
-from ..positions import linear_image
-from ..shared_memory import buffer_of
 from ..target_info import require
 from ..types import bit_width, llvm_type
+from .next_dot import prepare_next_dot
+from .wgmma_descriptors import DEPTH, InMemory, in_memory
 
 __all__: list[str] = []
 
@@ -52,9 +51,6 @@ _HALVES, _BYTES = ("f16", "bf16"), ("f8E5M2", "f8E4M3FN")
 #: (a, b, result) -> there is an instruction. PTX ISA 8.7, section 9.7.15.5.2.
 _TYPES = {("f16", "f16", "f32"), ("f16", "f16", "f16"), ("bf16", "bf16", "f32"), ("f32", "f32", "f32")}
 _TYPES |= {("i8", "i8", "i32")} | {(a, b, d) for a in _BYTES for b in _BYTES for d in ("f16", "f32")}
-
-#: Bytes of an instruction along K.
-_DEPTH = 32
 
 
 @lowers(ttng.WarpGroupDot)
@@ -109,19 +105,24 @@ def _parts(dot: Dot) -> list[tuple[Dot, tuple[int, ...]]]:
     return out
 
 
-def _waited(e: FunctionContext, values: Sequence[str], kinds: Sequence[str], pendings: int) -> list[str]:
-    """The values, once at most `pendings` WGMMA groups are in flight."""
+def _waited(
+    e: FunctionContext, values: Sequence[str], kinds: Sequence[str], pendings: int, ready: Sequence[str] = ()
+) -> list[str]:
+    """The values, once at most `pendings` WGMMA groups are in flight; `ready`: descriptors computed before the wait."""
     statement = Statement(e)
     statement.results(values, kinds)
+    for descriptor in ready:
+        statement.operand("i64", descriptor)
     statement.line(f"wgmma.wait_group.sync.aligned {pendings};")
     return statement.emit()
 
 
 @lowers(ttng.WarpGroupDotWait)
 def _warp_group_dot_wait(e: FunctionContext, op: ttng.WarpGroupDotWait) -> None:
+    ready = prepare_next_dot(e, op)
     held = [_words(e, v) if isinstance(v.type, TensorType) else [] for v in op.inputs]
     kinds = [_word(v) for v, words in zip(op.inputs, held) for _ in words]
-    out = iter(_waited(e, [v for words in held for v in words], kinds, op.pendings))
+    out = iter(_waited(e, [v for words in held for v in words], kinds, op.pendings, ready))
     for value, result, words in zip(op.inputs, op.outputs, held, strict=True):
         if isinstance(value.type, TensorType):
             e.bind(result, _elements(e, result, [next(out) for _ in words]))
@@ -189,34 +190,6 @@ class Statement:
 # -- the instructions of a dot ---------------------------------------------------------------------------------------
 
 
-class ByteOffsets(NamedTuple):
-    """Byte offsets of the elements of a buffer before swizzling; offsets along both dimensions add."""
-
-    matrix: Matrix
-    inverse: LinearLayout
-    size: int
-
-    def __call__(self, row: int, column: int) -> int:
-        return self.matrix.unswizzled(self.inverse.apply(dim0=row, dim1=column)["offset"] * self.size)
-
-
-@dataclass
-class InMemory:
-    """An operand in shared memory: its first descriptor (i64), and the offsets of those of other tiles."""
-
-    descriptor: str
-    places: ByteOffsets
-
-    def distance(self, row: int, column: int) -> int:
-        """In units of 16 bytes, as in descriptors."""
-        return self.places(row, column) // 16
-
-    @property
-    def mn_major(self) -> bool:
-        """Whether the operand is contiguous along M or N."""
-        return self.places.matrix.mn_major
-
-
 @dataclass
 class InRegisters:
     """An operand in registers: four words per tile."""
@@ -271,11 +244,11 @@ def _planned(e: FunctionContext, op: Any) -> Dot:
     layout = op.d.type.encoding
     if len(op.d.type.shape) != 2:
         raise UnsupportedOperation(op, "of batched operands has no wgmma instruction")
-    columns, depth = layout.instrShape[1], 8 * _DEPTH // op.a.type.element.width
+    columns, depth = layout.instrShape[1], 8 * DEPTH // op.a.type.element.width
     try:
         tiles = fragments_of_result(e.layout(op.d), layout.warpsPerCTA, columns)
-        on_a = _in_registers(e, op, depth) if isinstance(op.a.type, TensorType) else _in_memory(e, op, 0, 64, depth)
-        dot = Dot(op, tiles, columns, depth, on_a, _in_memory(e, op, 1, columns, depth))
+        on_a = _in_registers(e, op, depth) if isinstance(op.a.type, TensorType) else in_memory(e, op, 0, 64, depth)
+        dot = Dot(op, tiles, columns, depth, on_a, in_memory(e, op, 1, columns, depth))
     except ValueError as error:
         raise UnsupportedOperation(op, f"has operands that wgmma does not support: {error}") from None
     for name, m in (("a", dot.a), ("b", dot.b)):
@@ -293,62 +266,6 @@ def _in_registers(e: FunctionContext, op: Any, depth: int) -> InRegisters:
     found = fragments_of_operand(e.layout(op.a), op.d.type.encoding.warpsPerCTA, depth, per_word)
     # The elements of a word are neighbours in the order of registers, as `fragments_of_operand` has found out.
     return InRegisters({t: [words[r // per_word] for r in rs[::per_word]] for t, rs in found.items()}, _word(op.a))
-
-
-def _in_memory(e: FunctionContext, op: Any, index: int, rows: int, depth: int) -> InMemory:
-    """Operand 0 or 1 in shared memory; `rows` of an instruction along M or N."""
-    value = (op.a, op.b)[index]
-    buffer = buffer_of(e, op, value)
-    matrix: Matrix = plan_matrix(buffer.layout, index, rows, depth, buffer.bits)
-    places = ByteOffsets(matrix, buffer.layout.pseudoinvert(), buffer.bits // 8)
-    base = e.op(f"ptrtoint ptr addrspace(3) {buffer.base} to i32")
-    start = _start(buffer.start, places, value.type.shape)
-    if start:
-        base = e.op(f"add i32 {base}, {start}")
-    base = e.op(f"and i32 {e.op(f'lshr i32 {base}, 4')}, 16383")
-    apart = _between_groups(e, op, index, places)
-    if apart != "0":
-        base = e.op(f"add i32 {base}, {apart}")
-    # The address takes the lowest bits, which no other field has.
-    descriptor = e.op(f"or disjoint i64 {e.op(f'zext i32 {base} to i64')}, {matrix.descriptor}")
-    return InMemory(descriptor, places)
-
-
-def _start(start: Sequence[str], places: ByteOffsets, shape: Sequence[int]) -> int:
-    """The byte offset of a subview of a buffer; the offsets of its elements are added."""
-    if not all(v.isdigit() for v in start):
-        raise ValueError("a subview with dynamic offsets")
-    row, column = (int(v) for v in start)
-    reached = places(shape[0] - 1, 0) | places(0, shape[1] - 1)
-    first = places(row, column)
-    if first & reached or first % 16:
-        raise ValueError(f"a subview at row {row} and column {column}")
-    return first
-
-
-def _between_groups(e: FunctionContext, op: Any, index: int, places: ByteOffsets) -> str:
-    """How far the matrix of this warp group is from that of the first, in 16 bytes; i32."""
-    moved = []
-    for number, vector in enumerate(e.layout(op.d).bases["warp"]):
-        away = vector[index] if number >= 2 else 0
-        moved.append((places(*((away, 0) if index == 0 else (0, away))) // 16,))
-    if not any(n for (n,) in moved):
-        return "0"
-    layout = LinearLayout({"warp": moved}, {"distance": 1 << 14})
-    return linear_image(e, layout, {"warp": _warp_of_group(e)})["distance"]
-
-
-def _warp_of_group(e: FunctionContext) -> str:
-    """The id of this warp, broadcast from its first lane, so that the assembler knows it to be uniform."""
-    operands = f"i32 -1, i32 {e.warp}, i32 0, i32 31"
-    call = f"call i32 @llvm.nvvm.shfl.sync.idx.i32({operands}) #1"
-    e.module.declare("declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32) #1")
-    if e.warp != "%warp":
-        return e.op(call)
-    line = f"%warp.uniform = {call}"
-    if line not in e.entry_lines:
-        e.entry_lines.append(line)
-    return "%warp.uniform"
 
 
 def _issue(e: FunctionContext, dot: Dot, steps: Sequence[int], sums: Sequence[str], add: str, wait: bool) -> list[str]:
