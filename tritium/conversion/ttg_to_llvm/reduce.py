@@ -15,6 +15,7 @@ partial results are left than a thread should combine, lanes that hold copies of
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any
 
 from ...analysis.combine import Order
@@ -23,6 +24,7 @@ from ...dialects import tt
 from ...dialects.ttg_maps import linear_layout_of
 from ...ir import FloatType, IntegerType, TensorType
 from ...layout import LinearLayout
+from ...layout.axis import Bit
 from ...layout.reduction import Reduction, placed
 from ...layout.views import registers_in
 from ..llvm.branches import guarded
@@ -75,6 +77,8 @@ def _combine_steps(e: FunctionContext, combine: CombineRegion, plan: Reduction, 
     lanes = 0
     steps = list(plan.steps)
     whole_warp = sum(b.mask for b in steps if b.source == "lane") == combine.e.module.warp_size - 1
+    if combine.facts.size > 1:
+        steps = _combine_depth_first(combine, steps, rows)
     for bit in steps:
         if bit.source == "register":
             for r in [r for r in rows if not r & bit.mask]:
@@ -87,6 +91,24 @@ def _combine_steps(e: FunctionContext, combine: CombineRegion, plan: Reduction, 
         for r in rows:
             rows[r] = combine.alike(rows[r], others[r])
     return lanes
+
+
+def _combine_depth_first(combine: CombineRegion, steps: list[Bit], rows: Rows) -> list[Bit]:
+    """Combine by the leading steps over registers, in place, one result after another; the remaining steps.
+
+    The tree is the same as level by level, of which each level but the last would have all its partial results live.
+    """
+    masks = [b.mask for b in takewhile(lambda b: b.source == "register", steps)]
+
+    def combined(r: int, level: int) -> Row:
+        if level == 0:
+            return rows.pop(r)
+        first = combined(r, level - 1)
+        return combine(first, combined(r | masks[level - 1], level - 1))
+
+    for r in [r for r in rows if not r & sum(masks)]:
+        rows[r] = combined(r, len(masks))
+    return steps[len(masks) :]
 
 
 # -- one instruction for a warp ---------------------------------------------------------------------------------------
