@@ -137,7 +137,8 @@ def binary_expressions(inputs: Inputs, ty: Type) -> Iterator[Build]:
         for a, b in itertools.product(leaves, leaves):
             yield apply(cls, a, b)
     for outer, inner in itertools.product(BINARY, BINARY):
-        if outer is not inner and not {outer, inner} <= {arith.AddI, arith.SubI, arith.AndI, arith.OrI, arith.XOrI}:
+        mixed = {outer, inner} <= {arith.AddI, arith.SubI, arith.AndI, arith.OrI, arith.XOrI}
+        if outer is not inner and not mixed and (outer, inner) != (arith.AddI, arith.MulI):
             continue
         for a, b, c in itertools.product(leaves[:6], leaves[:6], [*leaves[:2], *leaves[3:6]]):
             compound = apply(inner, a, b)

@@ -33,7 +33,7 @@ from ..support import UNKNOWN, InternalError
 from .folding import ConstantPools
 from .interning import Attribute
 from .operation import Operation, Value
-from .traits import CONSTANT, PURE, SYMBOL, TERMINATOR, WRITE, memory_effects
+from .traits import ALLOC, CONSTANT, PURE, SYMBOL, TERMINATOR, WRITE, memory_effects
 from .types import Type
 
 __all__ = [
@@ -180,14 +180,16 @@ def may_change(what: str, op: Operation) -> bool:
 
 
 def is_trivially_dead(op: Operation) -> bool:
-    """True when nothing uses the results and running the operation does at most read memory."""
+    """True when nothing uses the results and running the operation writes no memory but what it allocates."""
     for r in op.results:
         if r.users:
             return False
     traits = op.traits
     if traits & (TERMINATOR | SYMBOL):
         return False
-    return bool(traits & PURE) or not memory_effects(op) & WRITE
+    if traits & PURE or (traits & ALLOC and not op.regions):
+        return True
+    return not memory_effects(op) & WRITE
 
 
 class _Driver:

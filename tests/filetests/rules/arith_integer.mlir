@@ -65,6 +65,14 @@ tt.func public @add_of_difference(%x: i32, %y: i32) -> (i32, i32) {
   %e = arith.addi %d, %c2 : i32
   tt.return %b, %e : i32, i32
 }
+tt.func public @add_of_negative(%x: i32, %y: i32) -> (i32, i32) {
+  %m1 = arith.constant -1 : i32
+  %c3 = arith.constant 3 : i32
+  %a = arith.muli %y, %m1 : i32
+  %b = arith.addi %x, %a : i32
+  %d = arith.addi %a, %c3 : i32
+  tt.return %b, %d : i32, i32
+}
 tt.func public @quotient_rounded_up(%x: i32) -> i32 {
   %c0 = arith.constant 0 : i32
   %c7 = arith.constant 7 : i32
@@ -201,6 +209,12 @@ tt.func public @fold_extended_product(%x: i32, %y: i32) -> (i32, i32, i32, i32) 
 //     %c5_i32 = arith.constant 5 : i32
 //     %e = arith.subi %c5_i32, %x : i32
 //     tt.return %x, %e : i32, i32
+//   }
+//   tt.func public @add_of_negative(%x: i32, %y: i32) -> (i32, i32) {
+//     %c3 = arith.constant 3 : i32
+//     %b = arith.subi %x, %y : i32
+//     %d = arith.subi %c3, %y : i32
+//     tt.return %b, %d : i32, i32
 //   }
 //   tt.func public @quotient_rounded_up(%x: i32) -> i32 {
 //     %c7 = arith.constant 7 : i32

@@ -194,6 +194,16 @@ def add_of_difference(op: Any) -> Any:
     return None
 
 
+@rule(AddI)
+def add_of_negative(op: Any) -> Any:
+    """x + y * -1 = x - y"""
+    for negated, other in ((op.rhs, op.lhs), (op.lhs, op.rhs)):
+        inner = negated.defining_op
+        if inner.__class__ is MulI and is_ones(inner.rhs):
+            return SubI(other, inner.lhs)
+    return None
+
+
 @rule(SubI)
 def difference_of_sum(op: Any) -> Any:
     """(x + y) - x = y, and (x + y) - y = x, and (x + c1) - c2 = x + (c1 - c2)"""
@@ -360,6 +370,7 @@ INTEGER_RULES: list[Rule] = [
     idempotent,
     reassociate_constants,
     add_of_difference,
+    add_of_negative,
     difference_of_sum,
     difference_of_difference,
     and_ones,
