@@ -149,6 +149,7 @@ def test_packages_are_imported_before_the_thread_begins() -> None:
 
 GPU_COMPILE = """
 import json, sys, threading
+from pathlib import Path
 from tests.backends.nvidia.fake_cuda import FakeCuda, driver_in_use
 from tests.runtime.test_cuda import BASE, Array, kernels
 from tritium.runtime import driver
@@ -161,7 +162,8 @@ with driver_in_use(FakeCuda(memory={range(BASE, BASE + 4096): 0})) as fake:
     preparation._before_fork()
     begun = preparation.ready
     launch(); launch()
-    print(json.dumps([begun, len(fake.launches), "llvmlite.binding" in sys.modules]))
+    stored = list(Path(sys.argv[1]).glob("native/fastpath-*"))
+    print(json.dumps([begun, len(fake.launches), "llvmlite.binding" in sys.modules, len(stored)]))
 """
 
 
@@ -169,6 +171,9 @@ with driver_in_use(FakeCuda(memory={range(BASE, BASE + 4096): 0})) as fake:
 def test_code_is_compiled_while_the_assembler_works(tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("TRITON", "TRITIUM"))}
     environment |= {"TRITIUM_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(EXAMPLES.parent)}
-    done = subprocess.run([sys.executable, "-c", GPU_COMPILE], capture_output=True, text=True, env=environment)
+    command = [sys.executable, "-c", GPU_COMPILE, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout.splitlines()[-1]) == [True, 3, False]  # without llvmlite's binding
+    # without llvmlite's binding, and without optimizing the code while the program launches
+    assert json.loads(done.stdout.splitlines()[-1]) == [True, 3, False, 0]
+    assert list(tmp_path.glob("native/fastpath-*"))  # stored at the end of the process

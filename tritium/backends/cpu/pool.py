@@ -31,6 +31,7 @@ __all__ = [
     "Pool",
     "default_threads",
     "get_num_threads",
+    "has_unstored",
     "load_quickly",
     "load_text",
     "pool",
@@ -121,6 +122,11 @@ def load_quickly(name: str, text: Callable[[], str], key: str = "") -> LoadedObj
         loaded = load_object(emit_object(made, _pool_target(), 0))
         _not_stored.append((name, made, key))
     return loaded
+
+
+def has_unstored() -> bool:
+    """Whether `load_quickly` has compiled code that is not on disk."""
+    return bool(_not_stored)
 
 
 def store_optimized() -> None:

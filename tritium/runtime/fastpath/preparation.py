@@ -1,14 +1,17 @@
 """Preparation of the launch fast path: its code is loaded in a thread, and plans are made where they pay off.
 
-Loading the code, with the modules that make plans, takes 4 ms, the first time on a machine 8 ms of LLVM more, which
-then optimizes it for the disk in 120 ms; a plan takes 0.1 to 0.2 ms; and a launch without one 20 to 40 us more than
-with one (2026-11, two cores; a host with cold caches takes five to ten times as long over each). So the code is loaded
-in a thread:
+Loading the code, with the modules that make plans, takes 4 ms, the first time on a machine 8 ms of LLVM more; a plan
+takes 0.1 to 0.2 ms; and a launch without one 20 to 40 us more than with one (2026-11, two cores; a host with cold
+caches takes five to ten times as long over each). So the code is loaded in a thread:
 
 - while a compile waits for LLVM, if it is on disk;
 - while a compile waits for the assembler or a worker process, compiled if need be;
 - beside the first launch on a GPU that finds its kernel in the cache, whose loading takes longer, if it is on disk;
 - else once `LOAD_AFTER` launches would have been faster with it.
+
+The first process on a machine also optimizes the code for the disk (120 ms). It does so `STORE_AFTER_S` later, or at
+its end: the launches that follow the first ones would wait for the interpreter, which that thread holds for up to 5 ms
+at a time.
 
 A kind of launch gets its plan after `PLAN_AFTER` repetitions. Until the code is loaded launches run in Python; none
 waits.
@@ -27,10 +30,12 @@ __all__ = ["LOAD_AFTER", "PLAN_AFTER", "Preparation", "preparation"]
 
 LOAD_AFTER = 32
 PLAN_AFTER = 0
+STORE_AFTER_S = 2.0
 
 _FORK_WAIT_S = 5.0
 
 _idle = LazyModule("...support.idle", __package__)
+_later = LazyModule("...support.later", __package__)
 _llvm = LazyModule("...backends.llvm", __package__)
 _native = LazyModule(".native", __package__)
 _pool = LazyModule("...backends.cpu.pool", __package__)
@@ -111,13 +116,18 @@ class Preparation:
         if native is not None:
             _find_torch_functions()
             self.ready = True
-        with _llvm.lean():
-            _pool.store_optimized()
+        if _pool.has_unstored():
+            _later.Postponed("tritium-fastpath-store", STORE_AFTER_S, _store)
 
     def _before_fork(self) -> None:
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(_FORK_WAIT_S)
+
+
+def _store() -> None:
+    with _llvm.lean():
+        _pool.store_optimized()
 
 
 def _find_torch_functions() -> None:
