@@ -153,15 +153,20 @@ from pathlib import Path
 from tests.backends.nvidia.fake_cuda import FakeCuda, driver_in_use
 from tests.runtime.test_cuda import BASE, Array, kernels
 from tritium.runtime import driver
+from tritium.runtime.fastpath import preparation as preparing
 from tritium.runtime.fastpath.preparation import preparation
+from tritium.runtime.jit import JITFunction
 kernel = kernels()
+preparing.WAIT_S = 30.0  # a busy machine
 with driver_in_use(FakeCuda(memory={range(BASE, BASE + 4096): 0})) as fake:
     driver.reset_active()
     def launch(): kernel[(4,)](Array(), Array(BASE + 256), 1000, BLOCK=64)
     launch()
-    preparation._before_fork()
-    begun = preparation.ready
+    begun = preparation.ready  # the first launch waited for the code, and has a plan
+    launched = []
+    JITFunction._launch = lambda *_, **__: launched.append("by Python")
     launch(); launch()
+    assert not launched, launched
     stored = list(Path(sys.argv[1]).glob("native/fastpath-*"))
     print(json.dumps([begun, len(fake.launches), "llvmlite.binding" in sys.modules, len(stored)]))
 """

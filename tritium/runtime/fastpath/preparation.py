@@ -10,11 +10,11 @@ caches takes five to ten times as long over each). So the code is loaded in a th
 - else once `LOAD_AFTER` launches would have been faster with it.
 
 The first process on a machine also optimizes the code for the disk (120 ms). It does so `STORE_AFTER_S` later, or at
-its end: the launches that follow the first ones would wait for the interpreter, which that thread holds for up to 5 ms
-at a time.
+its end: where cores are few, it would compete with the launches that follow the first ones.
 
-A kind of launch gets its plan after `PLAN_AFTER` repetitions. Until the code is loaded launches run in Python; none
-waits.
+A kind of launch gets its plan after `PLAN_AFTER` repetitions. Until the code is loaded launches run in Python. The first
+one after a compile that started compiling the code waits up to `WAIT_S` for it: a few milliseconds beside that compile,
+and the launches of a second run all have plans.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ __all__ = ["LOAD_AFTER", "PLAN_AFTER", "Preparation", "preparation"]
 LOAD_AFTER = 32
 PLAN_AFTER = 0
 STORE_AFTER_S = 2.0
+WAIT_S = 0.2
 
 _FORK_WAIT_S = 5.0
 
@@ -47,12 +48,15 @@ class Preparation:
     def __init__(self) -> None:
         self.ready = False
         self.missed = 0  # launches that would have been faster
-        self._asked = self._gpu = self._compiles = False
+        self._asked = self._gpu = self._compiles = self._waits = False
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
     def pays(self, repeats: int) -> bool:
         """Whether a kind of launch gets a plan after `repeats` repetitions since its kernel was made."""
+        if not self.ready and self._waits:
+            self._waits = False
+            self._join(WAIT_S)
         if not self.ready:
             self.missed += repeats > 0
             if self.missed >= LOAD_AFTER:
@@ -74,6 +78,7 @@ class Preparation:
         """Begin loading in a wait; whether this wait was the longest one: the assembler's for a GPU."""
         if long or not self._gpu:
             self.begin(compiles=long)
+            self._waits = long
         return long or not self._gpu
 
     def begin(self, compiles: bool = False) -> None:
@@ -120,9 +125,13 @@ class Preparation:
             _later.Postponed("tritium-fastpath-store", STORE_AFTER_S, _store)
 
     def _before_fork(self) -> None:
+        self._join(_FORK_WAIT_S)
+
+    def _join(self, seconds: float) -> None:
+        """Wait for the thread."""
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
-            thread.join(_FORK_WAIT_S)
+            thread.join(seconds)
 
 
 def _store() -> None:
