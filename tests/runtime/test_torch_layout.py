@@ -28,7 +28,7 @@ class Guard:
 
     def __init__(self, first: Any) -> None:
         address = torch_abi.functions_for(first)
-        assert address and torch_abi.state_of(first)
+        assert address and torch_abi.kind_of(first).state
         self.asked = 0
         self._refuse = _Ask(self._count)
         words = list(torch_abi._known[type(first)].words)
@@ -37,7 +37,7 @@ class Guard:
         fields = {
             "type": id(type(first)),
             "slot": FRAME_HEAD | 8 << 32,
-            "object": torch_abi.state_of(first),
+            "object": torch_abi.kind_of(first).state,
             "call": ctypes.addressof(self._words),
             "extra": first.element_size() << 32 | 0xFFFFFFFF,
         }
@@ -151,5 +151,5 @@ def test_without_a_layout_functions_of_torch_are_called(monkeypatch: pytest.Monk
     monkeypatch.setattr(torch_abi, "find_layout", lambda look_at: None)
     tensor = torch.zeros(4)
     assert torch_abi.functions_for(tensor)
-    assert torch_abi.state_of(tensor) == 0
+    assert torch_abi.kind_of(tensor).state == 0
     assert find_layout(lambda tensor: None) is None  # what the functions say cannot be found

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from .torch_layout import Layout, Marks, address_by, find_layout, find_marks, state_by
 
-__all__ = ["CPU", "CUDA", "TensorView", "functions_for", "look_at", "state_of", "stream_function_address"]
+__all__ = ["CPU", "CUDA", "TensorKind", "TensorView", "functions_for", "kind_of", "look_at", "stream_function_address"]
 
 CPU, CUDA = 0, 1
 """torch's numbers of device types."""
@@ -35,6 +35,17 @@ class TensorView(NamedTuple):
     device_index: int
 
 
+class TensorKind(NamedTuple):
+    """torch's numbers of a tensor's element type and device (type, index), the size of an element, and the state of
+    tensors of this kind in memory (0 if they must be read by calls)."""
+
+    dtype: int
+    device: int
+    device_index: int
+    element_size: int
+    state: int
+
+
 class _Functions:
     """`words`: the offset of the C++ tensor, the addresses of the functions by `_NAMES`, the bits of tensors with
     negative or conjugate views, and the layout (or zeros)."""
@@ -46,6 +57,7 @@ class _Functions:
         kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
         self._calls = [kind(address) for address in addresses]
         self.layout = find_layout(self.look_at)
+        self.kinds: dict[int, TensorKind] = {}  # by state
         self.words[len(head) :] = list(self.layout or [0] * len(Layout._fields))
 
     def look_at(self, tensor: Any) -> TensorView | None:
@@ -103,15 +115,25 @@ def look_at(tensor: Any) -> TensorView | None:
     return view
 
 
-def state_of(tensor: Any) -> int:
-    """The state in memory (element type, device and flags) of a tensor of a class that `functions_for` supports.
+def kind_of(tensor: Any) -> TensorKind | None:
+    """The kind of a tensor of a class that `functions_for` supports; None if torch's functions fail.
 
-    Tensors in the same state may be read from memory; 0 if they may not.
+    A state that has been seen tells the kind.
     """
-    layout = _known[type(tensor)].layout
-    if layout is None or address_by(layout, tensor) != tensor.data_ptr():
-        return 0
-    return state_by(layout, tensor)
+    functions: _Functions = _known[type(tensor)]
+    layout, kinds = functions.layout, functions.kinds
+    state = 0 if layout is None else state_by(layout, tensor)
+    if state and (known := kinds.get(state)) is not None:
+        return known
+    seen = functions.look_at(tensor)
+    if seen is None or seen.address != (address := tensor.data_ptr()):
+        return None
+    if state and layout is not None and address_by(layout, tensor) != address:
+        state = 0
+    found = TensorKind(*seen[1:], tensor.element_size(), state)
+    if state:
+        kinds[state] = found
+    return found
 
 
 _stream_functions: dict[int, int] = {}

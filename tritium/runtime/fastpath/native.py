@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import struct
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -78,6 +77,7 @@ class Native:
         self.address = loaded.address
         self._drop = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(self.address("tt.drop"))
         self.type = self._make_type()
+        self._checks: dict[str, int] = {}
 
     def _make_type(self) -> Any:
         self._members = (_Member * 3)(
@@ -106,6 +106,13 @@ class Native:
         for name, value in {"slow": slow, "owner": owner, "type": self.type}.items():
             words[FIELDS["table"].index(name)] = id(value)
         return words, native_function(self.address("tt.at_method"), ctypes.addressof(words), __name__, owner)
+
+    def guard(self, check: str) -> int:
+        """The address of the function that makes a check of `argument_guards_ir`."""
+        found = self._checks.get(check)
+        if found is None:
+            found = self._checks[check] = self.address(f"tt.guard_{check}")
+        return found
 
     def drop(self, words: Any) -> None:
         """Free the object that a table keeps for its next launch."""
@@ -190,95 +197,100 @@ class Plan:
         self.native = native
         self._keep: list[Any] = [keep]
         generation = settings.generation
-        self._words = self._structure(
-            "plan",
-            {
-                "owner": id(self),
-                "generation_at": id(generation) + _GENERATION_OFFSET,
-                "generation": generation.value,
-                "positional": positional,
-                "keywords": len(keywords),
-                "keyword_names": self._objects(keywords),
-                "guards": self._guards(native, guards),
-                "count": len(guards),
-                "template": self._bytes(template),
-                "bytes": len(template),
-                "names": self._objects(names),
-                "defaults": defaults,
-                **backend,
-            },
-            objects={"generation", "stream_argument"} if backend.get("stream_kind") == 2 else {"generation"},
-        )
+        values = {
+            "owner": id(self),
+            "generation_at": id(generation) + _GENERATION_OFFSET,
+            "generation": self._object(generation.value),
+            "positional": positional,
+            "keywords": len(keywords),
+            "keyword_names": self._objects(keywords),
+            "guards": self._guards(native, guards),
+            "count": len(guards),
+            "template": self._bytes(template),
+            "bytes": len(template),
+            "names": self._objects(names),
+            "defaults": self._object(defaults),
+        }
+        for name, value in backend.items():
+            values[name] = value if type(value) is int else self._object(value)
+        if backend.get("stream_kind") == 2:
+            values["stream_argument"] = self._object(backend["stream_argument"])
+        get = values.get
+        self._words = _PLAN(*[get(name, 0) for name in FIELDS["plan"]])
 
     @property
     def address(self) -> int:
         """Of the structure."""
         return ctypes.addressof(self._words)
 
-    def _word(self, value: Any, as_object: bool = False) -> int:
-        """An integer as it is, any other object as its address."""
-        if type(value) is int and not as_object:
-            return value if value < 1 << 63 else value - (1 << 64)
+    def _object(self, value: Any) -> int:
+        """The address of an object that the plan keeps alive."""
         self._keep.append(value)
         return id(value)
-
-    def _structure(self, name: str, values: Mapping[str, Any], objects: set[str]) -> Any:
-        words = (ctypes.c_int64 * len(FIELDS[name]))()
-        for i, field in enumerate(FIELDS[name]):
-            if field in values:
-                words[i] = self._word(values[field], field in objects)
-        return words
 
     def _kept(self, array: Any) -> int:
         self._keep.append(array)
         return ctypes.addressof(array)
 
     def _objects(self, values: Sequence[Any]) -> int:
-        return self._kept((ctypes.c_int64 * (len(values) + 1))(*(0 if v is None else self._word(v) for v in values)))
+        self._keep.append(values)
+        return self._kept((ctypes.c_int64 * (len(values) + 1))(*[0 if v is None else id(v) for v in values]))
 
     def _bytes(self, data: bytes) -> int:
         return self._kept(ctypes.create_string_buffer(data, len(data) + 1))
 
     def _guards(self, native: Native, guards: Sequence[ArgumentGuard]) -> int:
         """The guards one after another, each in a cache line of its own."""
-        size = _GUARD.size
-        memory = ctypes.create_string_buffer(size * (len(guards) + 1))
-        start = -(-ctypes.addressof(memory) // size) * size
-        data = b"".join([self._guard(native, guard) for guard in guards])
-        ctypes.memmove(start, data, len(data))
+        words: list[int] = []
+        for guard in guards:
+            words += self._guard(native, guard)
+        memory = ctypes.create_string_buffer(8 * len(words) + _CACHE_LINE)
+        start = -(-ctypes.addressof(memory) // _CACHE_LINE) * _CACHE_LINE
+        ctypes.memmove(start, (ctypes.c_int64 * len(words))(*words), 8 * len(words))
         self._keep.append(memory)
         return start
 
-    def _guard(self, native: Native, guard: ArgumentGuard) -> bytes:
+    def _guard(self, native: Native, guard: ArgumentGuard) -> list[int]:
+        """The words of a guard, `FIELDS["guard"]`: integers as they are, objects as their addresses."""
         get, check = guard.get, guard["check"]
         slot = get("at", 0) + FRAME_HEAD | get("size", 0) << 32 | get("mask", 0) << 48 | get("want", 0) << 56
-        objects, word = _OBJECTS.get(check, ()), self._word
-        target = get("object", 0)
+        words = [native.guard(check), 0, slot | (LATE if check in _LATE else 0), 0, 0, 0, 0, 0]
+        objects, keep = _OBJECTS.get(check, ()), self._keep.append
+        for name, at in _PLACES:
+            if name in guard:
+                value = guard[name]
+                if type(value) is not int or name in objects:
+                    keep(value)
+                    value = id(value)
+                words[at] = value
         if "base" in guard:  # of a descriptor
-            base = ctypes.create_string_buffer(self._guard(native, guard["base"]), _GUARD.size)
-            guard["call"].set_base(self._kept(base))
-            target = ctypes.addressof(guard["call"].words)
-        return _GUARD.pack(
-            native.address(f"tt.guard_{check}"),
-            word(get("type", 0)),
-            slot | (LATE if check in _LATE else 0),
-            word(get("low", 0)),
-            word(guard["place"] if "place" in guard else get("high", 0)),
-            word(target, "object" in objects),
-            word(get("call", 0)),
-            word(guard["expected"], "extra" in objects) if "expected" in guard else 0,
-        )
+            guard["call"].set_base(self._kept(_GUARD(*self._guard(native, guard["base"]))))
+            words[_OBJECT_AT] = ctypes.addressof(guard["call"].words)
+        return words
 
 
-_GUARD = struct.Struct("<8q")  # `FIELDS["guard"]`
+_PLAN = ctypes.c_int64 * len(FIELDS["plan"])
+_GUARD = ctypes.c_int64 * len(FIELDS["guard"])
+_CACHE_LINE = ctypes.sizeof(_GUARD)
+_OBJECT_AT = FIELDS["guard"].index("object")
+
+#: the names of a guard's operands and their words
+_PLACES = [
+    (name, FIELDS["guard"].index(word))
+    for name, word in (
+        *((name, name) for name in ("type", "low", "high", "object", "call")),
+        ("place", "high"),
+        ("expected", "extra"),
+    )
+]
 #: checks that call Python for an argument, or read what such a check stores
 _LATE = frozenset(("array", "address", "bytes", "derived", "descriptor"))
 
-#: fields that may hold an int as an object, by check
+#: operands that may be an int as an object, by check
 _OBJECTS = {
     "equal": {"object"},
     "is": {"object"},
-    "entry": {"extra"},
-    "holds": {"extra", "object"},
-    "array": {"extra"},
+    "entry": {"expected"},
+    "holds": {"expected", "object"},
+    "array": {"expected"},
 }

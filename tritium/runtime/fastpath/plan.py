@@ -7,7 +7,7 @@ A plan (`native.Plan`) is checked and executed by native code, in a tenth of the
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -22,7 +22,7 @@ from ..specialize import ALIGNED, ParameterRule, integer_range
 from ..stream import stream_handle
 from ..tensor_descriptor import TensorDescriptor
 from ..tensor_maps import Im2ColEncoder, MapEncoder, NotEncodable
-from ..torch_abi import functions_for, look_at, state_of
+from ..torch_abi import functions_for, kind_of
 from .descriptors import DescriptorMemo
 from .fields import FIELDS, FRAME_HEAD
 from .launch_backend import ArgumentGuard, LaunchBackend
@@ -92,7 +92,8 @@ def make_plan(
     """`launch_plan` for a given backend; `template` are the parameter bytes, where `args` cannot be packed."""
     numbers = _parameters_of(call, rules, positions)
     by_parameter = _argument_guards(backend, rules, args, list(kernel.src.signature.values()), keys)
-    if by_parameter is None or not all(_fixed(args[i]) for i in set(range(len(args))) - set(numbers)):
+    defaults = set(range(len(args))).difference(numbers)
+    if by_parameter is None or not all(_fixed(args[i]) for i in defaults):
         return None
     guards: list[ArgumentGuard] = []
     names: list[str | None] = []
@@ -108,7 +109,7 @@ def make_plan(
         native,
         *call,
         guards,
-        backend.packer(args, backend.device)[0] if template is None else template,
+        _template(backend, args, defaults) if template is None else template,
         names,
         {**{r.name: value for r, value in zip(rules, args)}, **dict.fromkeys(n for n in names if n is not None)},
         {
@@ -120,6 +121,15 @@ def make_plan(
         },
         backend.keep,
     )
+
+
+def _template(backend: LaunchBackend, args: Sequence[Any], defaults: Collection[int]) -> bytes:
+    """Parameter bytes for launches to start from: those of parameters that a call leaves out, and of maps. Guards store
+    the others."""
+    packer = backend.packer
+    if packer.maps is None and not any(i in defaults for i in packer.runtime):
+        return bytes(packer.size)
+    return packer(args, backend.device)[0]
 
 
 class _Maps(dict[bytes, "bytes | None"]):
@@ -350,11 +360,11 @@ def _pointer(backend: LaunchBackend, rule: ParameterRule, value: Any, key: Any, 
     if place(value) is not expected:
         return None
     functions = functions_for(value) if adapter == "torch" else 0
-    seen = look_at(value) if functions else None
-    if seen is not None and seen[2:] == backend.where and seen.address == value.data_ptr():
-        where = (-1 if backend.only else seen.device_index) & 0xFFFFFFFF | value.element_size() << 32
-        known = {"low": seen.dtype, "high": seen.device, "expected": where, "object": state_of(value)}
-        return {**guard, "check": "tensor", "call": functions, **known}
+    kind = kind_of(value) if functions else None
+    if kind is not None and kind[1:3] == backend.where:
+        where = (-1 if backend.only else kind.device_index) & 0xFFFFFFFF | kind.element_size << 32
+        guard |= {"check": "tensor", "call": functions, "low": kind.dtype, "high": kind.device}
+        return {**guard, "expected": where, "object": kind.state}
     if adapter == "pointer" and _names_gpu(getattr(value, "device", None)):
         return {**guard, "check": "address", "call": _read_pointer(value)}
     if adapter == "torch":

@@ -12,9 +12,9 @@ caches takes five to ten times as long over each). So the code is loaded in a th
 The first process on a machine also optimizes the code for the disk (120 ms). It does so `STORE_AFTER_S` later, or at
 its end: where cores are few, it would compete with the launches that follow the first ones.
 
-A kind of launch gets its plan after `PLAN_AFTER` repetitions. Until the code is loaded launches run in Python. The first
-one after a compile that started compiling the code waits up to `WAIT_S` for it: a few milliseconds beside that compile,
-and the launches of a second run all have plans.
+A kind of launch gets its plan after `PLAN_AFTER` repetitions. Until the code is loaded launches run in Python. The
+first one after a compile that started compiling the code waits up to `WAIT_S` for it: a few milliseconds beside that
+compile, and the launches of a second run all have plans.
 """
 
 from __future__ import annotations
