@@ -52,13 +52,19 @@ class TensorDescriptor:
     round_f32_to_tf32: bool = False
 
     def __post_init__(self) -> None:
-        info = describe(self.base)
-        if info is None or not self._is_valid(info.address, info.element):
+        base = self.base
+        size = _size_of(base)
+        if size and self._is_valid(_address_of(base), size):
+            return
+        info = describe(base)
+        if info is None or not self._is_valid(info.address, element_bytes(info.element)):
             self._refuse(info)
+        if info is not None and type(base).__module__ in _TORCH:
+            _sizes.setdefault(type(base), {})[base.dtype] = element_bytes(info.element)
 
-    def _is_valid(self, address: int, element: str) -> bool:
+    def _is_valid(self, address: int, size: int) -> bool:
         """Whether the requirements are met, except those of unusual descriptors: False sends these to `_refuse`."""
-        shape, strides, block, size = self.shape, self.strides, self.block_shape, element_bytes(element)
+        shape, strides, block = self.shape, self.strides, self.block_shape
         rank, bits = len(shape), 0
         if address % _ALIGNMENT or not 0 < rank <= MAX_RANK or not len(strides) == len(block) == rank:
             return False
@@ -158,4 +164,46 @@ class TensorDescriptor:
         tensor: Any, block_shape: list[int], padding: str = "zero", round_f32_to_tf32: bool = False
     ) -> TensorDescriptor:
         """The descriptor of a whole tensor with `.shape` and `.stride()` (torch), or of a NumPy array."""
-        return TensorDescriptor(tensor, *strides_of(tensor), block_shape, padding, round_f32_to_tf32)
+        sizes = _sizes.get(tensor.__class__)  # as `_size_of` and `_address_of`, without their calls
+        size = sizes.get(tensor.dtype) if sizes is not None else None
+        if size is None or padding != "zero" or round_f32_to_tf32:
+            return TensorDescriptor(tensor, *strides_of(tensor), block_shape, padding, round_f32_to_tf32)
+        shape, strides = [*tensor.shape], [*tensor.stride()]
+        rank = len(shape)
+        count = 1 << rank
+        offset = tensor.data_ptr() if (tensor.is_cuda or tensor.is_cpu) and not tensor.is_neg() else 1
+        for n in block_shape:
+            if n.__class__ is not int or n < 1:
+                offset = 1
+            count *= n
+        for stride in strides[:-1]:
+            offset |= stride * size
+        # `count` is an upper bound of the elements of a block, whose sizes are powers of two in a kernel
+        if offset % _ALIGNMENT or 0 in shape or count > _MAX_ELEMENTS or not 0 < rank == len(block_shape) <= MAX_RANK:
+            return TensorDescriptor(tensor, shape, strides, block_shape)
+        if strides[-1] != 1:
+            return TensorDescriptor(tensor, shape, strides, block_shape)
+        made: TensorDescriptor = _new(TensorDescriptor)  # the requirements are met
+        made.base, made.shape, made.strides, made.block_shape = tensor, shape, strides, block_shape
+        made.padding, made.round_f32_to_tf32 = "zero", False
+        return made
+
+
+_new = object.__new__
+
+
+#: the sizes of elements by class and element type of torch's tensors of which there has been a descriptor
+_sizes: dict[type, dict[Any, int]] = {}
+
+_TORCH = ("torch", "torch.nn.parameter")  # modules of classes that override nothing
+
+
+def _size_of(base: Any) -> int:
+    """The size of an element of a tensor whose kind is known, else 0."""
+    sizes = _sizes.get(base.__class__)
+    return 0 if sizes is None else sizes.get(base.dtype, 0)
+
+
+def _address_of(tensor: Any) -> int:
+    """The address of a torch tensor; 1 for those that `describe` refuses."""
+    return tensor.data_ptr() if (tensor.is_cuda or tensor.is_cpu) and not tensor.is_neg() else 1  # type: ignore[no-any-return]
