@@ -36,6 +36,7 @@ def test_definition(name, cls):
     assert cls.__doc__, "the docstring opens with the equation"
     assert all(f.index == i for group in (cls.operand_fields, cls.result_fields) for i, f in enumerate(group))
     assert cls.traits & PURE == 0 or cls.traits & (READ | WRITE) == 0
+    assert cls.traits & (PURE | CONSTANT) == 0 or not hasattr(cls, "effects")  # `memory_effects` does not ask
     if cls.traits & (ELEMENTWISE | SAME_TYPE) and not cls.traits & TERMINATOR:
         assert cls.result_fields
     if cls.traits & COMMUTATIVE:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tests.ir.random_ir import RandomIR
@@ -129,6 +131,27 @@ def test_walk_orders():
     up = [op.name for op in module.walk_post()]
     assert down == ["builtin.module", "tt.func", "scf.if", "arith.addi", "scf.yield", "tt.return"]
     assert up == ["arith.addi", "scf.yield", "scf.if", "tt.return", "tt.func", "builtin.module"]
+
+
+def test_walk_takes_steps_in_proportion_to_the_operations():
+    depth = 40
+    text = "scf.if %c {\n" * depth + "arith.addi %x, %x : i32\n" * depth + "}\n" * depth
+    module = parse_module(body(text, "%x: i32, %c: i1"))
+    steps = []
+    sys.setprofile(lambda frame, event, _: steps.append(event) if event == "call" else None)
+    try:
+        found = sum(1 for _ in module.walk())
+    finally:
+        sys.setprofile(None)
+    assert found == 3 * depth + 3
+    assert len(steps) < 8 * found
+
+
+def test_walk_visits_what_follows_a_nested_region():
+    inner = "scf.if %c {\n%0 = arith.addi %x, %x : i32\nscf.if %c {\n}\n%1 = arith.muli %x, %x : i32\n}\n"
+    module = parse_module(body(inner + "%2 = arith.subi %x, %x : i32", "%x: i32, %c: i1"))
+    down = [op.name.partition(".")[2] for op in module.walk()]
+    assert down == ["module", "func", "if", "addi", "if", "yield", "muli", "yield", "subi", "return"]
 
 
 def test_block_arguments():

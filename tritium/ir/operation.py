@@ -273,16 +273,25 @@ class Operation:
     def walk(self) -> Iterator[Operation]:
         """This operation and all nested ones, parents first; the current one may be erased."""
         yield self
-        for region in self.regions:
-            for block in list(region.blocks):
-                op = block.first  # as a block's iterator, without a generator of its own
-                while op is not None:
-                    following = op.next
-                    if op.regions:
-                        yield from op.walk()
-                    else:
-                        yield op
+        outer: list[tuple[Iterator[Block], Operation | None]] = []  # blocks to visit, after the rest of one
+        blocks = _blocks_of(self)
+        op: Operation | None = None
+        while True:
+            while op is not None:
+                following = op.next
+                yield op
+                if op.regions:
+                    outer.append((blocks, following))
+                    blocks, op = _blocks_of(op), None
+                else:
                     op = following
+            block = next(blocks, None)
+            if block is not None:
+                op = block.first
+            elif outer:
+                blocks, op = outer.pop()
+            else:
+                return
 
     def walk_post(self) -> Iterator[Operation]:
         """All nested operations, children first, then this one."""
@@ -324,6 +333,12 @@ class Operation:
             return _shown_name(self)
         line, *rest = text.replace("{...}", "{ … }").split("\n", 1)
         return f"{line} …" if rest else line
+
+
+def _blocks_of(op: Operation) -> Iterator[Block]:
+    """The blocks of an operation's regions."""
+    for region in op.regions:
+        yield from list(region.blocks)
 
 
 def _links_end(op: Operation) -> bool:

@@ -116,7 +116,7 @@ def has_trait(op: Any, trait: int) -> bool:
 
 
 def memory_effects(op: Any) -> int:
-    """READ, WRITE, ALLOC bits; an op that says nothing is taken to read and write."""
+    """READ, WRITE, ALLOC bits; an op that says nothing is taken to read and write. No PURE one has an `effects`."""
     override = getattr(op, "effects", None)
     if override is not None:
         return override
@@ -128,7 +128,8 @@ def memory_effects(op: Any) -> int:
         for region in op.regions:
             for block in region.blocks:
                 for inner in block:
-                    bits |= memory_effects(inner)
+                    if not inner.traits & (PURE | CONSTANT):
+                        bits |= memory_effects(inner)
         return bits
     if bits or traits & TERMINATOR:
         return bits

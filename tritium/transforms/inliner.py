@@ -98,6 +98,7 @@ class _Inliner:
         self.done: set[Operation] = set()
         self.active: set[Operation] = set()
         self.recursive: set[Operation] = set()
+        self.call_sites: dict[tuple[Location, Location], Location] = {}
         self.inlined = 0
 
     def finish(self, func: Operation) -> None:
@@ -137,7 +138,7 @@ class _Inliner:
         mapping: dict[Any, Any] = {}
         copy = Region()
         clone_region_into(callee.regions[0], copy, mapping)
-        _relocate(copy, call.loc)
+        _relocate(copy, call.loc, self.call_sites)
         for arg, value in zip(copy.blocks[0].args, call.args):
             arg.replace_all_uses_with(value)
         if several:
@@ -147,8 +148,12 @@ class _Inliner:
         return True
 
 
-def _relocate(region: Region, caller: Location) -> None:
-    """Give operations and arguments a call site location, and the name of the variable that the call is assigned to."""
+def _relocate(region: Region, caller: Location, call_sites: dict[tuple[Location, Location], Location]) -> None:
+    """Give operations and arguments a call site location, and the name of the variable that the call is assigned to.
+
+    `call_sites` has the locations made before, so that equal ones are one object: comparing two takes time that is
+    proportional to the depth of the calls.
+    """
     made: dict[int, Location] = {}
     name = caller.name if isinstance(caller, NameLoc) else None
 
@@ -157,7 +162,10 @@ def _relocate(region: Region, caller: Location) -> None:
             return caller
         here = made.get(id(loc))
         if here is None:
-            here = made[id(loc)] = CallSiteLoc(loc, caller)
+            here = call_sites.get((loc, caller))
+            if here is None:
+                here = call_sites[loc, caller] = CallSiteLoc(loc, caller)
+            made[id(loc)] = here
         return here
 
     for block in region.blocks:
