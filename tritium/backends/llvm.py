@@ -57,13 +57,20 @@ _UNLOCKED = (
     "LLVMPY_CreatePassBuilder",
 )
 
-# Options of LLVM that only its command line has. They hold for the process, and each concerns one target only. Those
-# with `nvptx`: pointers to shared memory of 32 bits, and widening 32-bit multiplications in one instruction, both as in
-# Triton. The last is about a pass that only GPUs run (straight-line strength reduction): LLVM 22 has it look,
-# for each address that it derives from another, through the code around for a proof that the other is no poison; that
-# took 1.0 s of 1.3 for a kernel with 256 addresses a thread. Before 22 it did not look either, and what could be poison
-# there are flags (nsw and the like): those of our text always hold, and those that LLVM adds are proven.
-_FLAGS = ("-nvptx-short-ptr", "-nvptx-mad-wide-opt", "-enable-poison-reuse-guard=0")
+# Options of LLVM that only its command line has. They hold for the process. Those with `nvptx`: pointers to shared
+# memory of 32 bits, and widening 32-bit multiplications in one instruction, both as in Triton. The third is about a
+# pass that only GPUs run (straight-line strength reduction): LLVM 22 has it look, for each address that it derives
+# from another, through the code around for a proof that the other is no poison; that took 1.0 s of 1.3 for a kernel
+# with 256 addresses a thread. Before 22 it did not look either, and what could be poison there are flags (nsw and the
+# like): those of our text always hold, and those that LLVM adds are proven. The last bounds the blocks that GVN
+# searches for the store that a load reads (200 by default): in a function of hundreds of loops over scratch buffers
+# it took a quarter of LLVM's time.
+_FLAGS = (
+    "-nvptx-short-ptr",
+    "-nvptx-mad-wide-opt",
+    "-enable-poison-reuse-guard=0",
+    "-memdep-block-number-limit=50",
+)
 
 _state = threading.local()
 _setup_lock = threading.RLock()
