@@ -10,7 +10,8 @@ Program order determines live ranges, since ptxas moves little across barriers. 
 1. rule *sink below dealloc*: a conversion sinks below the deallocation of a buffer that precedes its first user, so
    that its scratch can reuse the memory.
 2. rule *sink into loop*: a dot operand that is read before a loop and used once in it sinks to its user; for
-   `mma.sync`, to one user in each of several loops. Until then it occupies shared memory, not registers.
+   `mma.sync`, to one user in each of several loops, or branches beside them. Until then it occupies shared memory, not
+   registers.
 3. rule *hoist store*: the copy of a tensor to shared memory is hoisted to the tensor's definition, unless each thread
    can recompute the tensor; so is a transpose, which is free. On AMD GPUs the copy stays where it is: there are more
    registers, and less LDS, which the buffers of several operands can then share.
@@ -86,8 +87,10 @@ def _into_the_loop(op: Any) -> bool:
     if not _is_operand_or_read(op):
         return False
     users = [user for user, _ in op.result.uses]
+    own = _loop_around(op)
     loops = [_loop_around(user) for user in users]
-    if not users or _loop_around(op) in loops or len(set(loops)) < len(loops):
+    around = [_branch_around(op, user) if loop is own else loop for loop, user in zip(loops, users)]
+    if all(loop is own for loop in loops) or None in around or len(set(around)) < len(around):
         return False
     if len(users) > 1 and _is_wgmma_operand(op):
         return False
@@ -114,6 +117,13 @@ def _loop_around(op: Operation) -> Operation | None:
     while around is not None and not isinstance(around, CountedLoop):
         around = around.parent_op
     return around
+
+
+def _branch_around(op: Operation, user: Operation) -> Operation | None:
+    """The `if` beside `op` that contains a user of it."""
+    assert op.parent is not None
+    around = ancestor_in(op.parent.parent, user)
+    return around if isinstance(around, IfLike) else None
 
 
 def _writes_until(op: Any, user: Operation) -> bool:
