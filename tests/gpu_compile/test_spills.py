@@ -107,7 +107,7 @@ def test_operands_are_read_as_products_need_them() -> None:
         with pytest.warns(PerformanceWarning, match="registers per thread spilled"):
             options = {"num_stages": 3, "without": without}
             spills.append(build(replace(case, constants=constants, options=options), 80).n_spills)
-    assert spills[1] < 100 and spills[0] > 2 * spills[1]  # 181 and 78; 71 and 19 without swizzles of pipelined buffers
+    assert spills[1] < 30 and spills[0] > 2 * spills[1]  # 101 and 8
 
 
 def test_blocks_at_a_time_are_worth_more_than_a_few_spills() -> None:
@@ -120,15 +120,15 @@ def test_blocks_at_a_time_are_worth_more_than_a_few_spills() -> None:
     assert kernel.n_regs == 168 and kernel.n_spills < 5
 
 
-@pytest.mark.parametrize("limit", [{"maxnreg": 64}, {"ptx_options": "--maxrregcount=128"}], ids=["maxnreg", "ptxas"])
-def test_a_limit_of_the_user_holds(limit: dict[str, Any]) -> None:
-    """Also where a block has a multiprocessor for itself: without the limit it would take 248 registers."""
+def test_a_limit_of_the_user_holds() -> None:
+    """Also where a CTA has an SM for itself: without the limit it takes 144 registers. (`--maxrregcount` is no limit
+    of kernels with `.reqntid`: ptxas ignores it.)"""
     case = CASES["attention-forward"]
     constants = {**case.constants, **dict(zip(ATTENTION, (64, 64, 128)))}
-    options = {"num_warps": 8, "num_stages": 3, **limit}
+    options = {"num_warps": 8, "num_stages": 3, "maxnreg": 64}
     with pytest.warns(PerformanceWarning, match="registers per thread spilled"):
         kernel = build(replace(case, constants=constants, options=options), 80)
-    assert kernel.n_regs <= limit.get("maxnreg", 128) and kernel.n_spills
+    assert kernel.n_regs <= 64 and kernel.n_spills
 
 
 def test_addresses_are_computed_where_products_leave_few_registers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def test_positions_behind_a_loop_are_not_kept_in_it(capability: int) -> None:
     numbers = []
     for without in ("rematerialize-after-loops", ""):
         kernel = compile(source, target=GPUTarget("cuda", capability, 32), options={"without": without})
-        assert kernel.n_spills <= (2 if capability == 80 else 0)  # 2 for the predicates of copies past the end
+        assert kernel.n_spills <= (2 if capability == 80 else 0)  # predicates of copies past the end
         numbers.append(kernel.asm["ptx"].count("%tid.x"))
     assert numbers == [1, 2]
 

@@ -18,6 +18,9 @@ stage s belongs to iteration i + (S - s) of the source loop, and is predicated o
 (`predicates`). So no epilogue is needed, and any trip count, including zero, is handled. A value defined in one stage
 and used in a later one is loop-carried for as many kernel iterations as there are stages in between.
 
+Where the trip count is bounded (`analysis.trips`), stages that would only belong to iterations past the bound are left
+out of the kernel, and a kernel of at most one iteration is an `scf.if`, or nothing where that one is peeled.
+
 With `peel_last`, the kernel runs one iteration less, and the last stage of the last iteration is peeled into an
 epilogue. All other stages of the peeled iteration would be predicated off, which can waste most of an iteration; and
 the stage before the last then needs no predicate.
@@ -30,7 +33,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import arith, scf
+from ....analysis.trips import max_trip_count
+from ....dialects import arith, scf, ttg
 from ....ir import Builder, CountedLoop, IntegerAttr, Operation, Value, constant_of, warn
 from ..loops import body_of, definition, needed_by
 from .buffers import constant_i32
@@ -55,6 +59,7 @@ class _Expansion:
         self.order = [op for op, _ in schedule.in_order(loop)]
         self.stages = {op: schedule[op].stage for op in self.order}
         self.last = max(self.stages.values(), default=0)
+        self.most_trips = max_trip_count(loop)
         self.yielded = list(loop.yielded)
         self.b = Builder(loop.parent, loop, loop.loc)
 
@@ -70,7 +75,29 @@ class _Expansion:
         for result, old in zip(results, self.loop.results):
             result.hint = old.hint
         self.loop.replace_with(results)
+        if self.most_trips == 1 and self.peel_last:
+            kernel.replace_with(list(kernel.init_args))  # it never runs
+        elif self.most_trips == 1:
+            return self.branch_of(kernel)
         return kernel
+
+    def branch_of(self, kernel: Any) -> Operation:
+        """Replace a kernel of at most one iteration by an `scf.if`."""
+        b = Builder(kernel.parent, kernel, kernel.loc)
+        runs = b.add(arith.CmpI(arith.CmpIPredicate.slt, kernel.lb, kernel.ub))
+        types = [result.type for result in kernel.results]
+        branch = b.insert(scf.If.build(runs, types, with_else=bool(types)))
+        for argument, value in zip(kernel.body.args, (kernel.lb, *kernel.init_args)):
+            argument.replace_all_uses_with(value)
+        for op in list(kernel.body):
+            op.detach()
+            branch.then_block.append(op)
+        if branch.else_block is not None:
+            Builder(branch.else_block, None, kernel.loc).insert(scf.Yield(list(kernel.init_args)))
+        for old, new in zip(kernel.results, branch.results):
+            new.hint = old.hint
+        kernel.replace_with(branch.results)
+        return branch
 
     # -- validity ------------------------------------------------------------------------------------------------
 
@@ -188,13 +215,14 @@ class _Expansion:
         self.b.insert(new)
         self.b = Builder(new.body, None, loop.loc)
         self.carry(new, cross_stage_uses)
-        conditions = [self.stage_predicate(new, stage) for stage in range(self.last)]
+        conditions = [None if self.is_past_end(s) else self.stage_predicate(new, s) for s in range(self.last)]
         for op in self.order:
             self.repeat(op, conditions)
         nexts = [self.next_of(new, j, conditions) for j in range(len(self.yielded))]
         at = 1 + len(self.yielded)
         for value, (made, used) in cross_stage_uses.items():
-            nexts += [*new.body.args[at + 1 : at + used - made], self.stage_values[made].get(value, value)]
+            newest = new.body.args[at] if self.is_past_end(made) else self.stage_values[made].get(value, value)
+            nexts += [*new.body.args[at + 1 : at + used - made], newest]
             at += used - made
         self.b.insert(new.make_yield(nexts))
         return new
@@ -230,6 +258,10 @@ class _Expansion:
             return constant_i32(self.b, known - iterations * step, number.type)
         return self.b.add(arith.SubI(number, self.times_step(iterations)))  # type: ignore[no-any-return]
 
+    def is_past_end(self, stage: int) -> bool:
+        """Whether operations of a stage would belong to no iteration of the source loop, in any kernel iteration."""
+        return self.most_trips is not None and self.last - stage >= self.most_trips
+
     def stage_predicate(self, new: Any, stage: int) -> Value | None:
         """Emit the predicate of a stage, `iv < ub - (S - stage) * step`; None where it is always true."""
         ahead, ub = self.last - stage, self.loop.ub
@@ -243,6 +275,12 @@ class _Expansion:
     def repeat(self, op: Operation, conditions: list[Value | None]) -> None:
         """Emit an operation in the kernel."""
         stage = self.stages[op]
+        if self.is_past_end(stage):
+            if (
+                isinstance(op, ttg.AsyncCommitGroup) and self.most_trips != 1
+            ):  # waits count the groups of each iteration
+                self.b.insert(ttg.AsyncCommitGroup([]))
+            return
         view = self.stage_values[stage]
         number = self.loop.body.args[0]
         if view[number].__class__ is LazyIndex and any(v is number for v in needed_by(op)):
@@ -263,6 +301,8 @@ class _Expansion:
         if maker not in self.stages:
             return value
         stage = self.stages[maker]
+        if self.is_past_end(stage):
+            return new.body.args[1 + j]  # type: ignore[no-any-return]
         condition = None if stage == self.last else conditions[stage]
         return self.next_value(j, condition, self.stage_values[stage][value], new.body.args[1 + j])
 
