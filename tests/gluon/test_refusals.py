@@ -12,7 +12,7 @@ from tritium.experimental.gluon.language.nvidia import hopper
 from tritium.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma
 from tritium.experimental.gluon.nvidia.hopper import TensorDescriptor
 from tritium.frontend.errors import CompilationError
-from tritium.ir.verifier import VerificationError
+from tritium.transforms.gluon.verify_kernel import InvalidKernel
 
 pytestmark = pytest.mark.usefixtures("hopper")
 
@@ -203,7 +203,7 @@ def test_a_view_that_leaves_its_allocation_is_refused(first, n):
 @pytest.mark.parametrize(("first", "n"), [(3, 256), (None, 1024)])
 def test_a_view_that_leaves_the_allocation_of_an_argument_is_refused(first, n):
     message = rf"test_refusals.py:\d+:\d+: error: (.|\n)*has 4096 bits(.|\n)* has {32 * n}"
-    with pytest.raises(VerificationError, match=message):
+    with pytest.raises(InvalidKernel, match=message):
         joins[(1,)](np.zeros(128, np.float32), 0, first, n)
 
 

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tritium
+import tritium.profiler as proton
 import tritium.profiler.language as pl
 from tritium.compiler import GPUTarget
 from tritium.experimental import gluon
@@ -138,6 +139,70 @@ def test_autotune_takes_gluon_kernels():
     assert tuned.best_config.kwargs["BLOCK"] in (512, 1024)
 
 
+LAYOUTS = {n: gl.BlockedLayout([n], [32], [warps], [0]) for n, warps in ((1, 4), (4, 4), (2, 8))}
+
+
+@tritium.autotune(
+    [
+        tritium.Config({"LAYOUT": LAYOUTS[1]}, num_warps=4),
+        tritium.Config({"LAYOUT": LAYOUTS[4]}, num_warps=4),
+        tritium.Config({"LAYOUT": LAYOUTS[2]}, num_warps=8),
+    ],
+    key=["n"],
+)
+@gluon.jit
+def tuned_layouts(x, y, n, LAYOUT: gl.constexpr):
+    at = gl.program_id(0) * 512 + gl.arange(0, 512, LAYOUT)
+    gl.store(y + at, gl.load(x + at, at < n, 0.0) + 1, at < n)
+
+
+@pytest.mark.usefixtures("hopper")
+def test_autotune_chooses_among_layouts_and_numbers_of_warps():
+    x, y = np.arange(1000, dtype=np.float32), np.zeros(1000, np.float32)
+    tuned_layouts[(2,)](x, y, 1000)
+    assert np.array_equal(y, x + 1)
+    best = tuned_layouts.best_config
+    assert (best.kwargs["LAYOUT"], best.num_warps) in [(LAYOUTS[1], 4), (LAYOUTS[4], 4), (LAYOUTS[2], 8)]
+    assert len(tuned_layouts.configs_timings) == 3, "each configuration was compiled for its own number of warps"
+
+
+@gluon.jit
+def in_layout(x, LAYOUT: gl.constexpr):
+    at = gl.arange(0, 512, LAYOUT)
+    gl.store(x + at, at)
+
+
+def test_keys_of_the_cache_have_the_layout_and_the_number_of_warps(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path))
+
+    def compiled(n, warps, maxnreg=None):
+        source = in_layout.ASTSource(in_layout, {"x": "*i32"}, {"LAYOUT": gl.BlockedLayout([n], [32], [warps], [0])})
+        options = {"num_warps": warps, "maxnreg": maxnreg}
+        return tritium.compile(source, target=GPUTarget("cuda", 90, 32), options=options, until="ttgir").hash
+
+    same = compiled(1, 4), compiled(1, 4)
+    assert same[0] == same[1]
+    assert len({same[0], compiled(2, 4), compiled(1, 8), compiled(1, 4, 64)}) == 4
+
+
+BASE_LAYOUT = gl.constexpr(gl.BlockedLayout([1], [32], [4], [0]))
+
+
+@gluon.jit
+def in_global_layout(x):
+    at = gl.arange(0, 512, BASE_LAYOUT)
+    gl.store(x + at, at)
+
+
+@pytest.mark.usefixtures("hopper")
+def test_a_layout_that_changes_in_the_module_is_noticed(monkeypatch):
+    x = np.zeros(512, np.int32)
+    in_global_layout[(1,)](x)
+    monkeypatch.setitem(globals(), "BASE_LAYOUT", gl.constexpr(gl.BlockedLayout([4], [32], [4], [0])))
+    with pytest.raises(RuntimeError, match="BASE_LAYOUT"):
+        in_global_layout[(1,)](x)
+
+
 @gluon.jit
 def scoped(x, y, n, BLOCK: gl.constexpr):
     layout: gl.constexpr = gl.BlockedLayout([4], [32], [4], [0])
@@ -165,6 +230,22 @@ def test_scopes_of_the_profiler_change_nothing(tmp_path):
     assert np.array_equal(y, 2 * x)
     with pytest.raises(CompilationError, match=r"test_tools.py:\d+:5: .*enter_scope takes the name of a scope"):
         badly_scoped[(1,)](x)
+
+
+@pytest.mark.usefixtures("hopper")
+def test_profiles_have_gluon_kernels_in_their_scopes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    x, y = np.zeros(700, np.float32), np.zeros(700, np.float32)
+    session = proton.start("gluon", hook="triton")
+    with proton.scope("copy", {"bytes": 5600}):
+        for _ in range(2):
+            scaled[(2,)](x, y, 700, 512)
+    (root, _) = proton.data.get(session)
+    proton.finalize()
+    (scope,) = root["children"]
+    assert scope["frame"]["name"] == "copy" and scope["metrics"]["bytes"] == 5600
+    (kernel,) = scope["children"]
+    assert kernel["frame"]["name"] == "scaled" and kernel["metrics"]["count"] == 2
 
 
 @pytest.mark.usefixtures("hopper")

@@ -12,9 +12,10 @@ from tests.backends.nvidia.texts import needs_nvdisasm, needs_ptxas
 from tests.example_kernels import EXAMPLES
 from tests.tools.test_cli import tritium_command
 from tritium.compiler import GPUTarget
+from tritium.experimental.gluon import language as gl
 from tritium.tools.compile_command import compile_request, main
 from tritium.tools.request import Request, parse_target
-from tritium.tools.signature import parse_signature
+from tritium.tools.signature import SignatureError, parse_signature
 
 ADD = f"{EXAMPLES / 'vector_add.py'}::add_kernel"
 TYPES = "*fp32:16, *fp32:16, *fp32:16, i32:16"
@@ -46,6 +47,20 @@ def test_signatures() -> None:
     types = {"x": "*fp32", "desc": "tensordesc<fp16[128,64]>", "n": "i32"}
     assert found == (types, {"one": 1, "BLOCK": 1024, "ACT": "relu"}, {"x": [["tt.divisibility", 16]]})
     assert parse_signature("n=i64, x=*i8:16", names) == ({"n": "i64", "x": "*i8"}, {}, {"x": [["tt.divisibility", 16]]})
+
+
+def test_layouts_are_values_in_signatures() -> None:
+    text = "*fp32, gl.SliceLayout(0, BlockedLayout([1, 4], [8, 4], [4, 1], order=[1, 0]))"
+    _, values, _ = parse_signature(text, ["x", "LAYOUT"])
+    parent = gl.BlockedLayout([1, 4], [8, 4], [4, 1], [1, 0])
+    assert values == {"LAYOUT": gl.SliceLayout(0, parent)}
+    for wrong, message in [
+        ("gl.BlokedLayout([1])", "there is no layout BlokedLayout"),
+        ("BlockedLayout([1], [32], [4])", "missing 1 required positional argument: 'order'"),
+        ("BlockedLayout([1], [32], [n], [0])", "no layout: "),
+    ]:
+        with pytest.raises(SignatureError, match=message):
+            parse_signature(f"*fp32, {wrong}", ["x", "LAYOUT"])
 
 
 @pytest.mark.parametrize(

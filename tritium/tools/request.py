@@ -12,6 +12,7 @@ from ..compiler.backend import named_target
 from ..support import settings
 from ..support.dataclasses import dataclass
 from .kernel_file import CommandError, kernel_of_file
+from .layout_literals import is_layout, layout_value
 from .signature import Entry, literal, missing, read_signature, split_items
 
 __all__ = [
@@ -144,7 +145,12 @@ def specialized(fn: Any, entries: Mapping[str, Entry]) -> ASTSource:
 
 
 def value_of(text: str) -> Any:
-    """The value of a Python literal; any other text as it is."""
+    """The value of a Python literal or of a layout of Gluon; any other text as it is."""
+    if is_layout(text):
+        try:
+            return layout_value(text)
+        except ValueError as error:
+            raise CommandError(f"{text!r} is no layout: {error}") from None
     found = literal(text)
     return text if found is None else found[0]
 

@@ -3,7 +3,8 @@
     *fp32:16, *fp32:16, i32, 1024        in the order of the parameters
     n=i32, x=*fp32:16, BLOCK=1024        or by their names
 
-An entry is a type, or a literal for a value that is known now. Behind a type, `:16` says that every value is divisible
+An entry is a type, or a literal for a value that is known now, or a layout of Gluon. Behind a type, `:16` says that
+every value is divisible
 by 16, and `:1` that the value is 1, which makes it a constant. What is wrong is shown with a caret in the text.
 """
 
@@ -18,6 +19,7 @@ from ..frontend.errors import LanguageError
 from ..support import Diagnostic, TritiumError
 from ..support.dataclasses import dataclass
 from ..support.suggestions import did_you_mean
+from .layout_literals import is_layout, layout_value
 
 __all__ = ["Entry", "SignatureError", "literal", "missing", "parse_signature", "read_signature", "split_items"]
 
@@ -123,6 +125,11 @@ def _entry(text: str, name: str, item: str, at: int, constant_only: bool) -> Ent
     value = literal(item)
     if value is not None:
         return Entry(name, item, at, value=value[0])
+    if is_layout(item):
+        try:
+            return Entry(name, item, at, value=layout_value(item))
+        except (ValueError, LanguageError) as error:
+            raise wrong(f"no layout: {error}") from None
     ty, colon, number = _hinted(item)
     if colon and literal(ty) is not None:
         raise wrong("a value has no hint: it is known", "remove what stands behind ':'", len(ty), len(item) - len(ty))

@@ -6,6 +6,7 @@ from ...ir import Operation
 from ...ir.passes import run_pipeline
 from ...ir.verifier import verify
 from ...transforms.gluon.pipelines import PIPELINE, TO_TILES
+from ...transforms.gluon.verify_kernel import verify_kernel
 from .options import CPUOptions
 from .stages import make_ttir as tiles_to_ttir
 
@@ -14,7 +15,7 @@ __all__ = ["make_ttgir", "make_ttir"]
 
 def make_ttgir(module: Operation) -> Operation:
     """The module with all layouts chosen: what they leave undecided or contradict is an error on every target."""
-    run_pipeline(module, PIPELINE, stage="ttgir", verifier=verify)
+    run_pipeline(module, PIPELINE, stage="ttgir", verifier=verify_kernel)
     return module
 
 

@@ -71,6 +71,7 @@ _driver_jit = LazyModule(".driver_jit", __package__)
 _occupancy = LazyModule("...hardware.occupancy", __package__)
 _shared_memory_report = LazyModule("..shared_memory_report", __package__)
 _gluon = LazyModule("...transforms.gluon.pipelines", __package__)
+_verify_kernel = LazyModule("...transforms.gluon.verify_kernel", __package__)
 _occupancy_retry = LazyModule(".occupancy_retry", __package__)
 _spill_retry = LazyModule(".spill_retry", __package__)
 
@@ -176,7 +177,7 @@ def gluon_to_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions) 
         passes = _gluon.PIPELINE
     else:
         passes = _gluon.PIPELINE_WITH_HOST_MAPS if options.host_maps else _gluon.PIPELINE_WITH_TMA
-    run_pipeline(module, passes, stage="ttgir", verifier=verify)
+    run_pipeline(module, passes, stage="ttgir", verifier=_verify_kernel.verify_kernel)
     metadata["cluster_dims"] = (options.num_ctas, 1, 1)
     return module
 
