@@ -271,9 +271,10 @@ class ObjectWait(Terminator):
         (piece,) = target.locate(np.array([target.of(thread)], np.int64), lane)
         view, places = elements(piece, UNSIGNED[64])
         now = Object.of(int(view[places[0]]))
-        missing = (
-            f"{now.pending} of {now.expected} arrivals and {now.bytes} bytes are missing, its parity is {now.phase}"
-        )
+        missing = f"{now.pending} of {now.expected} arrivals and {max(now.bytes, 0)} bytes are missing"
+        if now.bytes < 0:
+            missing += f", {-now.bytes} bytes more have been copied than were expected (expect_tx)"
+        missing += f", its parity is {now.phase}"
         at = int(piece.at[0]) % m.shared_stride
         return f" (the phase of this mbarrier has not ended: it is at byte {at}, {missing})"
 

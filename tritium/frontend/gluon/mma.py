@@ -108,6 +108,7 @@ class warpgroup_mma_accumulator:
     """An accumulator that WGMMAs may still be writing: `warpgroup_mma_wait` makes a tensor of it."""
 
     __slots__ = ("handle", "type")
+    operand_hint = "wait for it first: acc = warpgroup_mma_wait(0, deps=(acc,))"
 
     def __init__(self, handle: Value, tensor_type: dtype) -> None:
         self.handle = handle
@@ -156,6 +157,11 @@ def warpgroup_mma(
             f" {ty.layout}"
         )
     _check_shapes(a.type.shape, b.type.shape, ty.shape, "warpgroup_mma")
+    if a.dtype is not b.dtype and not (a.dtype.is_fp8() and b.dtype.is_fp8()):
+        raise LanguageError(
+            f"ValueError: the operands of warpgroup_mma have the element types {a.dtype} and {b.dtype}",
+            "both must have one type, or types of 8-bit floats",
+        )
     op = ttng.WarpGroupDot(
         a.handle,
         b.handle,

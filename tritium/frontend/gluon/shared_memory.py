@@ -47,6 +47,7 @@ class shared_memory_descriptor:
     """A buffer in shared memory. Its methods are functions of the language, defined in `library`."""
 
     __slots__ = ("handle", "type")
+    operand_hint = "a buffer is no tensor: load it by buffer.load(layout)"
 
     def __init__(self, handle: Value, type: shared_memory_descriptor_type) -> None:
         self.handle: Any = handle
@@ -269,6 +270,17 @@ def memdesc_slice(
     start, length, dim = _integers([start, length, dim], "slice")
     if not 0 <= dim < buffer.rank:
         raise value_error(f"dim {dim} is out of bounds for memdesc rank {buffer.rank}")
+    whole = buffer.shape[dim]
+    if length < 1 or not 0 <= start <= whole - length:
+        raise value_error(
+            f"a slice of {length} from {start} on leaves dimension {dim} of the buffer, which has {whole}",
+            "slice(start, length, dim) takes a length, not an end",
+        )
+    if length & (length - 1) or start % length:
+        raise value_error(
+            f"a slice of {length} cannot begin at {start}: its length must be a power of two that divides the start",
+            "take a longer slice, or index a dimension of its own: buffers.index(i)",
+        )
     offsets = [start if d == dim else 0 for d in range(buffer.rank)]
     shape = [length if d == dim else n for d, n in enumerate(buffer.shape)]
     ty = shared_memory_descriptor_type(buffer.dtype, shape, buffer.layout, buffer.type.alloc_shape)
@@ -282,6 +294,9 @@ def memdesc_index(sem: GluonSemantic, buffer: shared_memory_descriptor, index: O
         raise type_error(f"expected index to be a scalar of int32 but got {at.type}", "cast it: i.to(gl.int32)")
     if buffer.rank < 2:
         raise value_error(f"a buffer of one dimension has no others along it: shape {buffer.shape}")
+    known = unwrap(index)
+    if isinstance(known, int) and not 0 <= known < buffer.shape[0]:
+        raise value_error(f"index {known} is out of range for {buffer.shape[0]} buffers", f"shape {buffer.shape}")
     ty = shared_memory_descriptor_type(buffer.dtype, buffer.shape[1:], buffer.layout, buffer.shape[1:])
     return _buffer(sem, ttg.MemDescIndex(buffer.handle, at.handle, result=ty.ir), ty)
 

@@ -102,6 +102,7 @@ def number_type(x: Any) -> dtype:
     shown = f"{text} of type " if len(text) <= 40 and "\n" not in text else "a value of Python type "
     array = type(x).__module__.partition(".")[0] in ("numpy", "torch", "jax", "cupy")
     hint = "kernels make blocks by tl.arange and tl.full; an array is an argument of the launch" if array else None
+    hint = hint or getattr(type(x), "operand_hint", None)
     raise type_error(f"cannot convert {shown}{type(x).__name__} to tensor", hint)
 
 

@@ -80,6 +80,8 @@ def _mismatch(sign: str, lhs: Any, rhs: Any) -> LanguageError:
     hint = None
     if lhs is None or rhs is None:
         hint = "compare with None by `is None`" if sign in ("==", "!=") else "the value is None here: test it first"
+    else:
+        hint = next((found for x in (lhs, rhs) if (found := getattr(type(x), "operand_hint", ""))), None)
     return LanguageError(
         f"TypeError: unsupported operand type(s) for {sign}: {type_text(lhs)} and {type_text(rhs)}", hint
     )

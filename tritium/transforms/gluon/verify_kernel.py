@@ -47,6 +47,14 @@ def _hints(op: Operation) -> list[tuple[str, str]]:
         (r"over \d+ CTAs, there", "launch with num_ctas=…, or give the layout another cga_layout"),
         (r"threads per warp, there", "the product of threads_per_warp is the number of threads of a warp, 32 here"),
         (r"whole groups of four warps", "launch with num_warps=4 or a multiple of it; in a partition, give it 4 warps"),
+        (r"a barrier is a buffer of at most 1", "select one of several: barriers.index(i)"),
+        (r"the phase must be i32", "the phase is 0 or 1, as an integer: it changes each time all have arrived"),
+        (
+            r"must have the layout of a shared operand",
+            "allocate it in gl.NVMMASharedLayout.get_default_for(shape, dtype)",
+        ),
+        (r"its shape must be powers of two", "take the next power of two and mask the rest"),
+        (r"no power of two", "partitions have 1, 2, 4 or 8 warps"),
         (r"has \d+ bits", "allocate as many bytes as the largest view of them has, or begin at an earlier buffer"),
     ]
 
