@@ -33,8 +33,17 @@ def test_do_bench() -> None:
 
 def test_quantiles_are_those_of_numpy() -> None:
     values = [5.0, 1.0, 4.0, 9.0]
-    for q in (0, 0.1, 0.5, 0.77, 1):
-        assert benchmark._quantile(values, q) == pytest.approx(np.quantile(values, q))
+    quantiles = [0, 0.1, 0.5, 0.77, 1]
+    assert benchmark._quantile(values, quantiles) == pytest.approx(list(np.quantile(values, quantiles)))
+
+
+def test_statistics_are_summarized_by_the_private_name_that_autotuners_import() -> None:
+    summarize = testing._summarize_statistics
+    assert summarize([3.0, 1.0, 2.0], [0.5], "mean") == 2.0
+    assert summarize([3.0, 1.0], [0.0, 1.0], "mean") == [1.0, 3.0]
+    assert [summarize([4.0, 1.0, 1.0], None, mode) for mode in ("min", "max", "mean", "median")] == [1, 4, 2, 1]
+    assert summarize([4.0, 1.0], None, "all") == [4.0, 1.0]
+    assert testing._quantile is benchmark._quantile
 
 
 @pytest.mark.shows("testing.assert_close")

@@ -10,7 +10,9 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from .compiler import default_target
-from .runtime.benchmark import (
+from .runtime.benchmark import (  # noqa: F401 (the private names: autotuners of other projects import them)
+    _quantile,
+    _summarize_statistics,
     cuda_graph_without_gc,
     do_bench,
     do_bench_cpu,

@@ -40,20 +40,25 @@ if TYPE_CHECKING:
             """Milliseconds to `end`."""
 
 
-def _quantile(values: Sequence[float], q: float) -> float:
-    """Linear interpolation between the sorted values."""
-    if not 0 <= q <= 1:
-        raise ValueError(f"quantiles are between 0 and 1, not {q}")
+def _quantile(values: Sequence[float], quantiles: Sequence[float]) -> list[float]:
+    """Linear interpolation between the sorted values, for each of `quantiles`; Triton's private name and signature."""
     values = sorted(values)
-    at = q * (len(values) - 1)
-    low = math.floor(at)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (values[high] - values[low]) * (at - low)
+
+    def one(q: float) -> float:
+        if not 0 <= q <= 1:
+            raise ValueError(f"quantiles are between 0 and 1, not {q}")
+        at = q * (len(values) - 1)
+        low = math.floor(at)
+        high = min(low + 1, len(values) - 1)
+        return values[low] + (values[high] - values[low]) * (at - low)
+
+    return [one(q) for q in quantiles]
 
 
-def _summarize(times: list[float], quantiles: Sequence[float] | None, return_mode: str) -> Any:
+def _summarize_statistics(times: list[float], quantiles: Sequence[float] | None, return_mode: str) -> Any:
+    """The `quantiles` of `times`, or the statistic `return_mode`; other projects' autotuners import this private name."""
     if quantiles is not None:
-        found = [_quantile(times, q) for q in quantiles]
+        found = _quantile(times, quantiles)
         return found[0] if len(found) == 1 else found
     if return_mode == "all":
         return times
@@ -61,7 +66,7 @@ def _summarize(times: list[float], quantiles: Sequence[float] | None, return_mod
         "min": min,
         "max": max,
         "mean": lambda t: sum(t) / len(t),
-        "median": lambda t: _quantile(t, 0.5),
+        "median": lambda t: _quantile(t, [0.5])[0],
     }
     return ways[return_mode](times)
 
@@ -84,7 +89,7 @@ def do_bench(
     _check_mode(return_mode)
     driver = drivers.active
     if hasattr(driver.get_device_interface(), "Event"):
-        return _summarize(_times_of_gpu(fn, driver, warmup, rep, grad_to_none or ()), quantiles, return_mode)
+        return _summarize_statistics(_times_of_gpu(fn, driver, warmup, rep, grad_to_none or ()), quantiles, return_mode)
     return do_bench_cpu(fn, warmup, rep, grad_to_none, quantiles, return_mode)
 
 
@@ -152,7 +157,7 @@ def do_bench_cpu(
         start = time.perf_counter()
         fn()
         times.append((time.perf_counter() - start) * 1e3)
-    return _summarize(times, quantiles, return_mode)
+    return _summarize_statistics(times, quantiles, return_mode)
 
 
 def do_bench_cudagraph(
@@ -168,7 +173,7 @@ def do_bench_cudagraph(
     if cuda is None or driver.get_device_interface() is not cuda:
         return do_bench(fn, rep / 4, rep, grad_to_none, quantiles, return_mode)
     _check_mode(return_mode)
-    return _summarize(_times_of_graph(fn, cuda, rep, grad_to_none or ()), quantiles, return_mode)
+    return _summarize_statistics(_times_of_graph(fn, cuda, rep, grad_to_none or ()), quantiles, return_mode)
 
 
 def do_bench_proton(fn: Callable[[], object], *args: Any, **kwargs: Any) -> Any:
