@@ -23,7 +23,11 @@ from .toolchain import require_tool
 __all__ = ["link_libraries"]
 
 _CALLED = pattern(r"@(__nv_\w+)\(")
-_FORMAT = "1"  # of the files with slices
+_FORMAT = "2"  # of the files with slices
+_REFLECT = pattern(r"(?:tail )?call i32 @__nvvm_reflect\([^\n]*")
+
+#: functions that are operators of the language: they keep subnormals, as the other targets do (`0.0 % 1e-40` is 0, not NaN)
+_KEEPS_SUBNORMALS = frozenset({"__nv_fmodf"})
 _FLUSH = '!llvm.module.flags = !{!0}\n!0 = !{i32 4, !"nvvm-reflect-ftz", i32 1}'
 
 _slices: dict[tuple[str, str], bytes] = {}
@@ -92,4 +96,7 @@ def _cut(path: str, name: str) -> bytes:
     manager = llvm.create_new_module_pass_manager()
     manager.add_global_dead_code_eliminate_pass()
     run_passes(manager, module, llvm.create_pass_builder(None, llvm.create_pipeline_tuning_options(speed_level=0)))
+    if name in _KEEPS_SUBNORMALS:  # each question of the function whether to flush is answered here
+        text = _REFLECT.sub("add i32 0, 0", str(module))
+        return bytes(owning(llvm.parse_assembly(text, llvm.create_context())).as_bitcode())
     return bytes(module.as_bitcode())
