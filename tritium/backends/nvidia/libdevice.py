@@ -26,7 +26,7 @@ _CALLED = pattern(r"@(__nv_\w+)\(")
 _FORMAT = "2"  # of the files with slices
 _REFLECT = pattern(r"(?:tail )?call i32 @__nvvm_reflect\([^\n]*")
 
-#: functions that are operators of the language: they keep subnormals, as the other targets do (`0.0 % 1e-40` is 0, not NaN)
+#: functions that are operators of the language: they keep subnormals, as the other targets do (0 % 1e-40 is 0)
 _KEEPS_SUBNORMALS = frozenset({"__nv_fmodf"})
 _FLUSH = '!llvm.module.flags = !{!0}\n!0 = !{i32 4, !"nvvm-reflect-ftz", i32 1}'
 
