@@ -56,7 +56,7 @@ def _quantile(values: Sequence[float], quantiles: Sequence[float]) -> list[float
 
 
 def _summarize_statistics(times: list[float], quantiles: Sequence[float] | None, return_mode: str) -> Any:
-    """The `quantiles` of `times`, or the statistic `return_mode`; other projects' autotuners import this private name."""
+    """The `quantiles` of `times`, or the statistic `return_mode`; autotuners of other projects import it."""
     if quantiles is not None:
         found = _quantile(times, quantiles)
         return found[0] if len(found) == 1 else found
