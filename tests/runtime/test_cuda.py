@@ -24,6 +24,7 @@ from tritium.runtime import ArgumentError, LaunchError, OutOfResources, TensorDe
 from tritium.runtime.cpu_driver import CPUDriver
 from tritium.runtime.cuda import CUDADriver, Event
 from tritium.runtime.driver_config import driver
+from tritium.runtime.fastpath import direct
 from tritium.support import OptionError, settings
 
 pytestmark = pytest.mark.skipif(find_tool("ptxas") is None, reason="kernels are compiled to CUBIN: there is no ptxas")
@@ -118,6 +119,23 @@ def test_compiled_kernels_accept_call_forms(fake: FakeCuda, copy: Any) -> None:
         compiled[(1,)](*args)
         compiled.run(1, 1, 1, 0, compiled.function, compiled.packed_metadata, None, None, None, *args)
     assert [seen.params[:16] for seen in fake.launches] == [struct.pack("<QQ", BASE + 512, BASE + 1024)] * 18
+
+
+def test_launches_by_python_ask_an_object_twice_for_its_address(
+    fake: FakeCuda, copy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once to check what the kernel was compiled for, once to pack: the methods of such objects are often Python's."""
+    compiled = copy[(1,)](Array(), Array(BASE + 256), 1000, BLOCK=64)
+    monkeypatch.setattr(direct, "PLAN_AFTER", 1000)
+    asked: list[int] = []
+
+    class Asked(Array):
+        def data_ptr(self) -> int:
+            asked.append(self.address)
+            return self.address
+
+    compiled[(1,)](Asked(), Asked(BASE + 256), 1000, 64)
+    assert asked == [BASE, BASE + 256] * 2
 
 
 def test_fast_path_sees_changes(fake: FakeCuda, copy: Any) -> None:

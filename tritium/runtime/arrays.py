@@ -142,6 +142,8 @@ def device_of(value: Any) -> int | None:
         return None
     if adapter is _from_numpy or (adapter is _from_torch and value.is_cpu):
         return HOST
+    if adapter is _from_pointer:
+        return _named_device(value)
     return adapter(value).device
 
 
@@ -232,12 +234,12 @@ def _from_mock(value: Any) -> ArrayInfo:
 
 
 def _from_pointer(value: Any) -> ArrayInfo:
-    address = int(value.data_ptr())
-    return ArrayInfo(element_name(value.dtype), address, value, _named_device(getattr(value, "device", None), address))
+    return ArrayInfo(element_name(value.dtype), int(value.data_ptr()), value, _named_device(value))
 
 
-def _named_device(device: Any, address: int) -> int:
+def _named_device(value: Any) -> int:
     """The device that an object with an address names; UNKNOWN if it names none that is supported."""
+    device = getattr(value, "device", None)
     if device is None:
         return UNKNOWN
     if not isinstance(device, str) and hasattr(device, "type"):  # torch's
@@ -250,8 +252,9 @@ def _named_device(device: Any, address: int) -> int:
         raise _device_error(f"device {device}")
     if kind != "cuda":
         return UNKNOWN
-    found: int = int(str(number)) if str(number).isdigit() else _pointers.device_of_address(address)
-    return found
+    if number.__class__ is int:
+        return number  # type: ignore[no-any-return]
+    return int(str(number)) if str(number).isdigit() else _pointers.device_of_address(int(value.data_ptr()))
 
 
 def _from_cupy(value: Any) -> ArrayInfo:

@@ -21,6 +21,7 @@ divisible by 16 where the code relies on it. (Triton runs the compiled code all 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from .arrays import describe
@@ -56,6 +57,10 @@ def _number_of(value: object, is_pointer: bool) -> int:
     """An integer, or the address of an array; 0 of other values."""
     if not is_pointer:
         return value if isinstance(value, int) else 0
+    read = getattr(value, "data_ptr", None)
+    if read is not None:
+        with suppress(RuntimeError):  # a tensor without memory, which the launch refuses
+            return int(read())
     info = describe(value)
     return 0 if info is None else info.address
 
