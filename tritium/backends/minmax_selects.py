@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterator, Sequence
 
 from ..support.patterns import pattern
 
@@ -28,44 +29,60 @@ _VALUE = r"(?:%[\w$.-]+|%\"[^\"]*\"|zeroinitializer|splat \([^)]*\)|<[^>]*>|[-+.
 _COMPARISON = pattern(
     rf"^ *(?P<name>%[\w$.-]+) = fcmp (?:\w+ )*?(?P<predicate>[ou](?:lt|le|gt|ge)) (?P<type>{_TYPE}) "
     rf"(?P<a>{_VALUE}), (?P<b>{_VALUE})(?=$|, !|\s*;)",
-    re.MULTILINE,
 )
 _SELECT = pattern(
     r"^(?P<indent> *)(?P<name>%[\w$.-]+) = select (?P<flags>(?:\w+ )*?)"
     r"(?P<mask>i1|<\d+ x i1>) (?P<condition>%[\w$.-]+), "
     rf"(?P<type>{_TYPE}) (?P<x>{_VALUE}), (?P=type) (?P<y>{_VALUE})(?P<rest>$|, !.*$|\s*;.*$)",
-    re.MULTILINE,
 )
 _NUMBER = pattern(r"(?:splat \(\w+ )?([-+.\w]+)\)?")
-_BODY = pattern(r"^define [^\n]*\{$.*?^\}$", re.MULTILINE | re.DOTALL)
 
 
 def without_minmax_selects(llir: str) -> str:
     """LLVM's text `llir` with the same meaning, or `llir` itself where no select needs a change."""
     if "fcmp" not in llir or "select" not in llir:
         return llir
-    return _BODY.sub(lambda found: _rewritten(found[0]), llir)
+    lines, changed = llir.split("\n"), False
+    for comparisons, selects in _functions(lines):
+        for at in selects:
+            found = _SELECT.match(lines[at])
+            comparison = None if found is None else comparisons.get(found["condition"])
+            if found is not None and comparison is not None and _may_differ(comparison, found["x"], found["y"]):
+                lines[at] = _inverted(found, llir)
+                changed = True
+    return "\n".join(lines) if changed else llir
 
 
-def _rewritten(body: str) -> str:
-    comparisons = {found["name"]: found for found in _COMPARISON.finditer(body)}
+def _functions(lines: Sequence[str]) -> Iterator[tuple[dict[str, re.Match[str]], list[int]]]:
+    """The comparisons of floats of each function by name, and the indices of its lines with selects; blocks may be in
+    any order."""
+    comparisons: dict[str, re.Match[str]] = {}
+    selects: list[int] = []
+    for at, line in enumerate(lines):
+        if " = fcmp " in line:
+            found = _COMPARISON.match(line)
+            if found is not None:
+                comparisons[found["name"]] = found
+        elif " = select " in line:
+            selects.append(at)
+        elif line == "}":
+            if comparisons and selects:
+                yield comparisons, selects
+            comparisons, selects = {}, []
 
-    def inverted(found: re.Match[str]) -> str:
-        comparison = comparisons.get(found["condition"])
-        if comparison is None or not _may_differ(comparison, found["x"], found["y"]):
-            return found[0]
-        indent, name, mask, ty = found["indent"], found["name"], found["mask"], found["type"]
-        ones = "true" if mask == "i1" else "splat (i1 true)"
-        opposite = f"%not.{name[1:]}"
-        while f"{opposite} =" in body:
-            opposite += "."
-        arms = f"{ty} {found['y']}, {ty} {found['x']}"
-        return (
-            f"{indent}{opposite} = xor {mask} {found['condition']}, {ones}\n"
-            f"{indent}{name} = select {found['flags']}{mask} {opposite}, {arms}{found['rest']}"
-        )
 
-    return _SELECT.sub(inverted, body) if comparisons else body
+def _inverted(found: re.Match[str], llir: str) -> str:
+    """The lines of a select with its arms exchanged and its condition negated."""
+    indent, name, mask, ty = found["indent"], found["name"], found["mask"], found["type"]
+    ones = "true" if mask == "i1" else "splat (i1 true)"
+    opposite = f"%not.{name[1:]}"
+    while f"{opposite} =" in llir:
+        opposite += "."
+    arms = f"{ty} {found['y']}, {ty} {found['x']}"
+    return (
+        f"{indent}{opposite} = xor {mask} {found['condition']}, {ones}\n"
+        f"{indent}{name} = select {found['flags']}{mask} {opposite}, {arms}{found['rest']}"
+    )
 
 
 def _may_differ(comparison: re.Match[str], x: str, y: str) -> bool:
