@@ -198,9 +198,10 @@ def emit_text(module: Any, target: NVPTXTarget) -> str:
     return with_octal_quotes(made.decode())
 
 
-_GLOBAL = pattern(r"^(\t// \.globl\t(\S+))$", re.M)
-_LOCATION = pattern(r"^(\t\.loc\t(\d+) (\d+) (\d+)[^\n]*)$", re.M)
-_FILE = pattern(r"^\t\.file\t(\d+) \"([^\"]*)\"", re.M)
+# each begins with the end of the line before: such a pattern is tried once a line
+_GLOBAL = pattern(r"\n(\t// \.globl\t(\S+))(?=\n)")
+_LOCATION = pattern(r"\n(\t\.loc\t(\d+) (\d+) (\d+)[^\n]*)")
+_FILE = pattern(r"\n\t\.file\t(\d+) \"([^\"]*)\"")
 
 
 def _annotated(text: str) -> str:
@@ -210,14 +211,14 @@ def _annotated(text: str) -> str:
 
     def located(found: re.Match[str]) -> str:
         line, number, row, column = found.groups()
-        return f"{line.ljust(40)}// {names.get(number, '')}:{row}:{column}"
+        return f"\n{line.ljust(40)}// {names.get(number, '')}:{row}:{column}"
 
     parts = _GLOBAL.split(_LOCATION.sub(located, text) if names else text)
     out = [parts[0]]
     for line, name, body in zip(parts[1::3], parts[2::3], parts[3::3]):
         first, brace, rest = body.partition("\n}\n")
         ended = f"{first}\n                                        // -- End function\n}}\n{rest}" if brace else body
-        out += [f"{line.ljust(48)}// -- Begin function {name}", ended]
+        out += [f"\n{line.ljust(48)}// -- Begin function {name}", ended]
     return "".join(out)
 
 

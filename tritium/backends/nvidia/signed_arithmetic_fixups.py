@@ -21,6 +21,7 @@ Only instructions at the start of a line are rewritten: LLVM's are, predicated o
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ...support.patterns import pattern
 
@@ -31,7 +32,7 @@ _VIMNMX3 = 90
 
 _EXTREME = pattern(r"\b(?:max|min)\.s(?:32|16)[ \t]+%\w+, (%\w+|-?\d+), (%\w+|-?\d+);")
 _COPY = pattern(r"\b(?:mov|selp)\.[bsu](?:32|16)[ \t]+(%\w+), (%\w+|-?\d+)(?:, (%\w+|-?\d+))?(?:, %\w+)?;")
-_NEGATION = pattern(r"^([ \t]*)neg\.s(32|16)([ \t]+)(%\w+), (%\w+);", re.MULTILINE)
+_NEGATION = pattern(r"^([ \t]*)neg\.s(32|16)([ \t]+)(%\w+), (%\w+);")
 _DIFFERENCE = pattern(r"^([ \t]*)sub\.s16\b", re.MULTILINE)
 _UPPER = pattern(r"\bmul\.hi\.u32[ \t]+(%\w+),")
 _WIDENED = pattern(r"\bcvt\.u64\.u32[ \t]+(%\w+), (%\w+);")
@@ -47,9 +48,13 @@ def fix_signed_arithmetic(ptx: str, capability: int) -> str:
         ptx = _expand_subtractions(ptx)
     if "sub.s16" in ptx:
         ptx = _DIFFERENCE.sub(r"\1sub.u16", ptx)  # that of 0, which may be a register's value, is a `neg`
-    if "neg.s" not in ptx:
-        return ptx
-    compared = _compared(ptx) if capability >= _VIMNMX3 and ("max.s" in ptx or "min.s" in ptx) else set[str]()
+    return _compute_negations(ptx, capability) if "neg.s" in ptx else ptx
+
+
+def _compute_negations(ptx: str, capability: int) -> str:
+    """Compute negations of 16 bits, and from sm_90 on those of operands of minima and maxima."""
+    lines = ptx.split("\n")
+    compared = _compared(lines) if capability >= _VIMNMX3 and ("max.s" in ptx or "min.s" in ptx) else set[str]()
 
     def computed(found: re.Match[str]) -> str:
         indent, bits, space, to, of = found.groups()
@@ -57,7 +62,7 @@ def fix_signed_arithmetic(ptx: str, capability: int) -> str:
             return _negated(indent, bits, space, to, of)
         return f"{indent}sub.u16{space}{to}, 0, {of};" if bits == "16" else found[0]
 
-    return _NEGATION.sub(computed, ptx)
+    return "\n".join([_NEGATION.sub(computed, line) if "neg.s" in line else line for line in lines])
 
 
 def _expand_subtractions(ptx: str) -> str:
@@ -80,10 +85,12 @@ def _expand_subtractions(ptx: str) -> str:
     return _DIFFERENCE_64.sub(summed, ptx)
 
 
-def _compared(ptx: str) -> set[str]:
+def _compared(lines: Sequence[str]) -> set[str]:
     """Operands of signed minima and maxima, and the sources of their copies."""
-    compared = {name for found in _EXTREME.finditer(ptx) for name in found.groups()}
-    copies = [found.groups() for found in _COPY.finditer(ptx)]
+    extremes = [line for line in lines if "max.s" in line or "min.s" in line]
+    compared = {name for line in extremes for found in _EXTREME.finditer(line) for name in found.groups()}
+    moves = [line for line in lines if "mov." in line or "selp." in line]
+    copies = [found.groups() for line in moves for found in _COPY.finditer(line)]
     before = 0
     while before != len(compared):
         before = len(compared)
