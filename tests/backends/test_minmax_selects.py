@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from tritium.backends import minmax_selects
 from tritium.backends.cpu.llvm import emit_assembly, optimize
 from tritium.backends.cpu.target import CPUTarget, named_target
 from tritium.backends.minmax_selects import without_minmax_selects
@@ -74,3 +77,25 @@ def test_aarch64_selects_no_minimum_for_a_select():
     """Its `fminnm` gives -0.0 for the operands -0.0 and 0.0, of which the select takes the second."""
     text = _instructions(named_target("neoverse-v1"))
     assert "fcmp" in text and "fcsel" in text and "fmin" not in text
+
+
+def test_patterns_are_tried_at_comparisons_and_selects_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others are a hundred thousand lines of a large kernel."""
+    tried: list[str] = []
+
+    class Counted:
+        def __init__(self, inner: Any) -> None:
+            self.inner = inner
+
+        def match(self, line: str) -> Any:
+            tried.append(line)
+            return self.inner.match(line)
+
+    for name in ("_COMPARISON", "_SELECT"):
+        monkeypatch.setattr(minmax_selects, name, Counted(getattr(minmax_selects, name)))
+    body = "".join(f"  %x{i} = fadd float %a, %b\n" for i in range(1000))
+    one = function("olt", "0.000000e+00", ("%a", "0.000000e+00"))
+    other = one.replace("@f", "@g").replace("olt", "ogt")
+    found = without_minmax_selects(one.replace("{\n", "{\n" + body) + other)
+    assert found.count("xor i1 %c") == 1  # functions are apart, though their values have the same names
+    assert len(tried) == 4
