@@ -118,6 +118,23 @@ def test_views_of_buffers():
 
 
 @gluon.jit
+def stages(x, y, LAYOUT: gl.constexpr):
+    at = gl.arange(0, 128, LAYOUT)
+    buffers = gl.allocate_shared_memory(gl.float32, [7, 128], gl.SwizzledSharedLayout(1, 1, 1, [0]))
+    for i in gl.static_range(7):
+        buffers.index(i).store(gl.load(x + 128 * i + at))
+    last = buffers.slice(3, 3, dim=0)
+    for i in range(3):
+        gl.store(y + 128 * i + at, last.index(i).load(LAYOUT))
+
+
+def test_slices_of_several_buffers_begin_anywhere():
+    x, y = np.random.randn(7, 128).astype(np.float32), poisoned((3, 128))
+    stages[(1,)](x, y, LINE)
+    assert np.array_equal(y, x[3:6])
+
+
+@gluon.jit
 def reductions(x, sums, largest, places, LAYOUT: gl.constexpr):
     rows: gl.constexpr = gl.SliceLayout(1, LAYOUT)
     at = gl.arange(0, 32, rows)[:, None] * 64 + gl.arange(0, 64, gl.SliceLayout(0, LAYOUT))[None, :]

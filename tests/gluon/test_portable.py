@@ -32,6 +32,7 @@ CASES = {
         for dtype in (np.float16, np.int8)
     },
     "views": kernels.test_views_of_buffers,
+    "slices of several buffers": kernels.test_slices_of_several_buffers_begin_anywhere,
     "reductions and scans": lambda: kernels.test_reductions_and_scans(COLUMNS),
     "gather, scatter, histogram": kernels.test_gather_scatter_and_histogram,
     "dot_fma": kernels.test_dot_fma,

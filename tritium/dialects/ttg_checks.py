@@ -210,7 +210,7 @@ def _view(op: Operation) -> list[str]:
 
 
 def memdesc_index(op: Any) -> Messages:
-    """Dimension 0 goes; all else stays, and neither is part of a larger buffer."""
+    """Dimension 0 goes; all else stays, and buffers are whole, though not all of an allocation need be there."""
     if op.operands[1].type is not i32:
         return (f"the index must be i32, not {op.operands[1].type}",)
     return _indexed(op.operands[0].type, op.results[0].type)
@@ -225,7 +225,7 @@ def _indexed(a: Any, b: Any) -> Messages:
         out.append(f"element type and layout must stay: {a} to {b}")
     if b.shape != a.shape[1:]:
         out.append(f"the result must have the shape {list(a.shape[1:])}, not {list(b.shape)}")
-    if a.allocShape != a.shape or b.allocShape != b.shape:
+    if a.allocShape[1:] != a.shape[1:] or b.allocShape != b.shape:  # the source may be a slice of several buffers
         out.append(f"neither may be part of a larger buffer: {a} to {b}")
     return out
 
@@ -242,10 +242,13 @@ def memdesc_subslice(op: Any) -> Messages:
         out.append(f"takes parts of shared memory, not of {a}")
     if len(offsets) != len(a.shape) or len(b.shape) != len(a.shape):
         return [*out, f"{len(offsets)} offsets and {len(b.shape)} dimensions for a buffer of {len(a.shape)}"]
+    buffers = len(a.shape) - getattr(a.encoding, "rank", len(a.shape))  # dimensions that count buffers
     for d, (n, m, offset) in enumerate(zip(a.shape, b.shape, offsets)):
         if n == m and offset:
             out.append(f"dimension {d} is whole, so that its offset is 0, not {offset}")
-        elif n != m and (offset & (m - 1) or not 0 <= offset < n):
+        elif d < buffers and not 0 <= offset <= n - m:
+            out.append(f"{m} buffers from {offset} on of dimension {d} end after the {n} that there are")
+        elif d >= buffers and n != m and (offset & (m - 1) or not 0 <= offset < n):
             out.append(f"offset {offset} of dimension {d} must be a multiple of {m} below {n}")
     if a.shape != b.shape and padded_layout(a.encoding) is not None and a.encoding.rank < len(a.shape):
         out.append(f"a padded layout of {a.encoding.rank} dimensions cannot be cut in a buffer of {len(a.shape)}")

@@ -276,7 +276,9 @@ def memdesc_slice(
             f"a slice of {length} from {start} on leaves dimension {dim} of the buffer, which has {whole}",
             "slice(start, length, dim) takes a length, not an end",
         )
-    if length & (length - 1) or start % length:
+    encoding: Any = buffer.type.ir.encoding
+    inside = dim >= buffer.rank - encoding.rank  # not a dimension that counts buffers
+    if inside and (length & (length - 1) or start % length):
         raise value_error(
             f"a slice of {length} cannot begin at {start}: its length must be a power of two that divides the start",
             "take a longer slice, or index a dimension of its own: buffers.index(i)",
