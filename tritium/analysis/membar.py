@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 from ..dialects import gpu, tt, ttg
 from ..dialects.ttg_context import num_warps
+from ..dialects.ttg_memory import MemDescType
 from ..ir import (
     PURE,
     READ,
@@ -258,7 +259,8 @@ class HazardAnalysis(DenseForward[State]):
 def _is_larger(op: ttg.MemDescReinterpret) -> bool:
     """Whether the result continues after the buffer that it begins at, in others of the same allocation."""
     source, result = op.src.type, op.result.type
-    return buffer_bytes(result) > buffer_bytes(source)  # type: ignore[arg-type]
+    assert isinstance(source, MemDescType) and isinstance(result, MemDescType)
+    return buffer_bytes(result) > buffer_bytes(source)
 
 
 def _both(buffer: Buffer | None) -> State:

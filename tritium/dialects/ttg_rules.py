@@ -14,8 +14,10 @@ from typing import Any
 from ..ir import (
     ELEMENTWISE,
     Attribute,
+    BlockArgument,
     IntegerAttr,
     Operation,
+    OpResult,
     PointerAccess,
     RegionBranch,
     TensorType,
@@ -382,25 +384,28 @@ def bits_from(value: Value, open_values: frozenset[Value] = frozenset()) -> int 
 
     An index that is not constant counts as 0; of several buffers that a value may be, the smallest counts.
     """
+    assert isinstance(value, (OpResult, BlockArgument))
+    ty, maker = value.type, value.defining_op
     if value in open_values:  # a loop passes the value on to itself
         return _UNBOUNDED
+    if not isinstance(ty, MemDescType):
+        return None
     open_values |= {value}
-    maker = value.defining_op
+    branch = maker if isinstance(value, OpResult) else value.owner.parent_op
     if maker is None or isinstance(maker, RegionBranch):
-        branch = maker if maker is not None else value.owner.parent_op  # type: ignore[attr-defined]
-        uses = branch.predecessor_operands(value) if isinstance(branch, RegionBranch) else None  # type: ignore[arg-type]
+        uses = branch.predecessor_operands(value) if isinstance(branch, RegionBranch) else None
         found = [bits_from(source.operands[i], open_values) for source, i in uses or ()]
         known = [bits for bits in found if bits is not None]
         return min(known) if known and len(known) == len(found) else None
     if maker.name == "ttg.local_alloc":
-        return buffer_bits(value.type)  # type: ignore[arg-type]
+        return buffer_bits(ty)
     if not isinstance(maker, ViewLike) or maker.name == "ttg.memdesc_subslice" or not maker.operands:
         return None  # without operands: executed as it was built, by the interpreter
     whole = bits_from(maker.view_source, open_values)
     if whole is None or maker.name != "ttg.memdesc_index":
         return whole
-    index, stride = constant_of(maker.operands[1]), buffer_bits(value.type)  # type: ignore[arg-type]
-    return whole - index.value * (stride or 0) if isinstance(index, IntegerAttr) else whole
+    index = constant_of(maker.operands[1])
+    return whole - index.value * (buffer_bits(ty) or 0) if isinstance(index, IntegerAttr) else whole
 
 
 def memdesc_reinterpret(op: Any) -> str | None:

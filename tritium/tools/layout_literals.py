@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any
+from collections.abc import Callable
 
 from ..support.lazy import LazyModule
 
@@ -19,7 +19,7 @@ def is_layout(text: str) -> bool:
     return _CALL.match(text) is not None
 
 
-def layout_value(text: str) -> Any:
+def layout_value(text: str) -> object:
     """The layout that a text writes. ValueError where it is none, with what is wrong.
 
     >>> layout_value("gl.SliceLayout(0, gl.BlockedLayout([1, 4], [8, 4], [4, 1], [1, 0]))").dim
@@ -33,11 +33,11 @@ def layout_value(text: str) -> Any:
         raise ValueError(str(error).replace("__init__() ", "")) from None
 
 
-def _value(node: ast.expr) -> Any:
+def _value(node: ast.expr) -> object:
     if not isinstance(node, ast.Call):
         return ast.literal_eval(node)
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    made = getattr(_layouts, name, None) if name.endswith("Layout") else None
+    made: Callable[..., object] | None = getattr(_layouts, name, None) if name.endswith("Layout") else None
     if made is None:
         raise ValueError(f"there is no layout {name or ast.unparse(node.func)}")
     return made(*map(_value, node.args), **{str(k.arg): _value(k.value) for k in node.keywords})

@@ -56,22 +56,18 @@ tt.func public @reassociate_constants(%x: i32, %y: i32) -> (i32, i32) {
   %e = arith.andi %d, %c2 : i32
   tt.return %b, %e : i32, i32
 }
-tt.func public @add_of_difference(%x: i32, %y: i32) -> (i32, i32) {
+tt.func public @add_of_difference(%x: i32, %y: i32) -> (i32, i32, i32, i32) {
   %c2 = arith.constant 2 : i32
   %c3 = arith.constant 3 : i32
   %a = arith.subi %x, %y : i32
   %b = arith.addi %a, %y : i32
   %d = arith.subi %c3, %x : i32
   %e = arith.addi %d, %c2 : i32
-  tt.return %b, %e : i32, i32
-}
-tt.func public @add_of_negative(%x: i32, %y: i32) -> (i32, i32) {
   %m1 = arith.constant -1 : i32
-  %c3 = arith.constant 3 : i32
-  %a = arith.muli %y, %m1 : i32
-  %b = arith.addi %x, %a : i32
-  %d = arith.addi %a, %c3 : i32
-  tt.return %b, %d : i32, i32
+  %n = arith.muli %y, %m1 : i32
+  %f = arith.addi %x, %n : i32
+  %g = arith.addi %n, %c3 : i32
+  tt.return %b, %e, %f, %g : i32, i32, i32, i32
 }
 tt.func public @quotient_rounded_up(%x: i32) -> i32 {
   %c0 = arith.constant 0 : i32
@@ -205,16 +201,13 @@ tt.func public @fold_extended_product(%x: i32, %y: i32) -> (i32, i32, i32, i32) 
 //     %e = arith.andi %y, %c2 : i32
 //     tt.return %b, %e : i32, i32
 //   }
-//   tt.func public @add_of_difference(%x: i32, %y: i32) -> (i32, i32) {
+//   tt.func public @add_of_difference(%x: i32, %y: i32) -> (i32, i32, i32, i32) {
+//     %c3 = arith.constant 3 : i32
 //     %c5_i32 = arith.constant 5 : i32
 //     %e = arith.subi %c5_i32, %x : i32
-//     tt.return %x, %e : i32, i32
-//   }
-//   tt.func public @add_of_negative(%x: i32, %y: i32) -> (i32, i32) {
-//     %c3 = arith.constant 3 : i32
-//     %b = arith.subi %x, %y : i32
-//     %d = arith.subi %c3, %y : i32
-//     tt.return %b, %d : i32, i32
+//     %f = arith.subi %x, %y : i32
+//     %g = arith.subi %c3, %y : i32
+//     tt.return %x, %e, %f, %g : i32, i32, i32, i32
 //   }
 //   tt.func public @quotient_rounded_up(%x: i32) -> i32 {
 //     %c7 = arith.constant 7 : i32

@@ -19,6 +19,7 @@ from ...dialects.arith import (
     CeilDivUI,
     CmpI,
     CmpIPredicate,
+    Constant,
     DivSI,
     DivUI,
     ExtUI,
@@ -177,10 +178,15 @@ def idempotent(op: Any) -> Any:
 
 @rule(AddI)
 def add_of_difference(op: Any) -> Any:
-    """(x - y) + y = x, and (x - c1) + c2 = x + (c2 - c1), and (c1 - x) + c2 = (c1 + c2) - x"""
-    for difference, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+    """(x - y) + y = x, (x - c1) + c2 = x + (c2 - c1), (c1 - x) + c2 = (c1 + c2) - x, and x + y * -1 = x - y"""
+    lhs, rhs = op.operands
+    for difference, other in ((lhs, rhs), (rhs, lhs)):
         inner = difference.defining_op
-        if inner.__class__ is SubI:
+        kind = inner.__class__
+        if kind is MulI:
+            if inner.operands[1].defining_op.__class__ is Constant and splat_of(inner.rhs) == -1:
+                return SubI(other, inner.lhs)
+        elif kind is SubI:
             if inner.rhs is other:
                 return inner.lhs
             c2 = splat_of(other)
@@ -191,16 +197,6 @@ def add_of_difference(op: Any) -> Any:
                 c1 = splat_of(inner.lhs)
                 if c1 is not None:
                     return SubI(constant(c1 + c2, op.result.type), inner.rhs)
-    return None
-
-
-@rule(AddI)
-def add_of_negative(op: Any) -> Any:
-    """x + y * -1 = x - y"""
-    for negated, other in ((op.rhs, op.lhs), (op.lhs, op.rhs)):
-        inner = negated.defining_op
-        if inner.__class__ is MulI and is_ones(inner.rhs):
-            return SubI(other, inner.lhs)
     return None
 
 
@@ -370,7 +366,6 @@ INTEGER_RULES: list[Rule] = [
     idempotent,
     reassociate_constants,
     add_of_difference,
-    add_of_negative,
     difference_of_sum,
     difference_of_difference,
     and_ones,

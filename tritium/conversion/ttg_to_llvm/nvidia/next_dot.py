@@ -12,8 +12,6 @@ stands: LLVM merges the two. Only scalars and views of buffers are moved: no ten
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....dialects import ttng
 from ....dialects.ttg_memory import MemDescType
 from ....ir import PURE, Operation, TensorType, Value
@@ -41,7 +39,7 @@ def prepare_next_dot(e: FunctionContext, op: Operation) -> list[str]:
     return found
 
 
-def _next_dot(op: Operation) -> Any:
+def _next_dot(op: Operation) -> ttng.WarpGroupDot | None:
     following: Operation | None = op
     drained = False
     while following is not None and _is_passed(following):

@@ -49,7 +49,7 @@ from ....analysis.captures import PART_BYTES, capture_scratch, sent
 from ....analysis.partition_barriers import REGION_BYTES, regions_with_cluster_barriers
 from ....dialects import tt
 from ....dialects.ttg_warps import WarpReturn, WarpSpecialize, WarpYield
-from ....ir import PURE, Operation, TensorType, Value
+from ....ir import PURE, Operation, Region, TensorType, Value
 from ....support import UnsupportedOperation
 from ....support.dataclasses import dataclass, field
 from ...llvm.branches import guarded
@@ -82,7 +82,7 @@ class Specialization:
     partition: tuple[int, int] | None = None  # the one that is lowered, as the numbers of the operation and in it
     next: str = "next"  # where workers that are not direct go on
     cluster_barriers: list[str] = field(default_factory=list)  # before the operation, which workers repeat
-    region_barriers: list[Any] = field(default_factory=list)  # the regions that have mbarriers in the cluster
+    region_barriers: list[Region] = field(default_factory=list)  # the regions that have mbarriers in the cluster
 
     def number(self, op: Operation) -> int:
         """What workers are told."""
@@ -230,12 +230,12 @@ def _at(e: FunctionContext, base: str, offset: int) -> str:
     return base if not offset else e.op(f"getelementptr i8, ptr addrspace(3) {base}, i32 {offset}")
 
 
-def _region_place(e: FunctionContext, op: Any, i: int) -> str:
+def _region_place(e: FunctionContext, op: WarpSpecialize, i: int) -> str:
     """The mbarriers and the counter of a region."""
     return _at(e, e.scratch(op), capture_scratch(op) + REGION_BYTES * i)
 
 
-def _initialize_region_barriers(e: FunctionContext, op: Any, count: int) -> None:
+def _initialize_region_barriers(e: FunctionContext, op: WarpSpecialize, count: int) -> None:
     """The cluster barrier where the operation begins makes them visible to the other CTAs."""
     if not count:
         return

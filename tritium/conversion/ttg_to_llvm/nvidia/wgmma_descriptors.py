@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ....dialects import ttng
+from ....dialects.ttg_layouts import NvidiaMma
+from ....dialects.ttg_memory import MemDescType
+from ....ir import TensorType
 from ....layout import LinearLayout
 from ....layout.wgmma import Matrix, plan_matrix
 from ....support import UnsupportedOperation
@@ -12,6 +16,7 @@ from ....support.dataclasses import dataclass
 from ..context import FunctionContext
 from ..positions import linear_image
 from ..shared_memory import buffer_of
+from ..types import bit_width
 
 __all__ = ["DEPTH", "InMemory", "in_memory", "prepare"]
 
@@ -47,7 +52,7 @@ class InMemory:
         return self.places.matrix.mn_major
 
 
-def in_memory(e: FunctionContext, op: Any, index: int, rows: int, depth: int) -> InMemory:
+def in_memory(e: FunctionContext, op: ttng.WarpGroupDot, index: int, rows: int, depth: int) -> InMemory:
     """Operand 0 or 1 in shared memory; `rows` of an instruction along M or N."""
     value = (op.a, op.b)[index]
     key = f"wgmma descriptor {id(op)} {index} {rows}"
@@ -57,6 +62,7 @@ def in_memory(e: FunctionContext, op: Any, index: int, rows: int, depth: int) ->
     if key in e.known_values:
         return InMemory(e.known_values[key], places)
     base = e.op(f"ptrtoint ptr addrspace(3) {buffer.base} to i32")
+    assert isinstance(value.type, MemDescType)
     start = _start(buffer.start, places, value.type.shape)
     if start:
         base = e.op(f"add i32 {base}, {start}")
@@ -70,10 +76,12 @@ def in_memory(e: FunctionContext, op: Any, index: int, rows: int, depth: int) ->
     return InMemory(descriptor, places)
 
 
-def prepare(e: FunctionContext, op: Any, index: int) -> str | None:
+def prepare(e: FunctionContext, op: ttng.WarpGroupDot, index: int) -> str | None:
     """The descriptor of operand 0 or 1 of a dot that is lowered later; None where wgmma does not support it."""
-    depth = 8 * DEPTH // op.a.type.element.width
-    rows = op.d.type.encoding.instrShape[1] if index else 64
+    a, layout = op.a.type, getattr(op.d.type, "encoding", None)
+    assert isinstance(a, (TensorType, MemDescType)) and isinstance(layout, NvidiaMma)
+    depth = 8 * DEPTH // bit_width(a.element)
+    rows = layout.instrShape[1] if index else 64
     try:
         return in_memory(e, op, index, rows, depth).descriptor
     except (UnsupportedOperation, ValueError):
@@ -92,7 +100,7 @@ def _start(start: Sequence[str], places: ByteOffsets, shape: Sequence[int]) -> i
     return first
 
 
-def _between_groups(e: FunctionContext, op: Any, index: int, places: ByteOffsets) -> str:
+def _between_groups(e: FunctionContext, op: ttng.WarpGroupDot, index: int, places: ByteOffsets) -> str:
     """How far the matrix of this warp group is from that of the first, in 16 bytes; i32."""
     moved = []
     for number, vector in enumerate(e.layout(op.d).bases["warp"]):
