@@ -56,4 +56,34 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.store %places, %c : tensor<64x32x!tt.ptr<f16>, #narrow>
     tt.return
   }
+  // In a loop, addresses are live across it: a store keeps its layout where more registers are live than a thread has,
+  // and not where 128 are.
+  // CHECK-LABEL: @loop_of_high_pressure
+  // CHECK-NOT: #linear
+  // CHECK-LABEL: @loop
+  // CHECK: tt.store {{.*}}#linear>
+  tt.func public @loop_of_high_pressure(%d: tensor<64x128xf16, #mma>, %out: !tt.ptr<f16>, %n: i32, %x: tensor<128x256xf32, #mma>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %y = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %x) -> (tensor<128x256xf32, #mma>) : i32 {
+      %places = tt.splat %out : !tt.ptr<f16> -> !places
+      %c = ttg.convert_layout %d : tensor<64x128xf16, #mma> -> tensor<64x128xf16, #row>
+      tt.store %places, %c : !places
+      %more = arith.addf %acc, %acc : tensor<128x256xf32, #mma>
+      scf.yield %more : tensor<128x256xf32, #mma>
+    }
+    tt.return
+  }
+  tt.func public @loop(%d: tensor<64x128xf16, #mma>, %out: !tt.ptr<f16>, %n: i32, %x: tensor<128x128xf32, #mma>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %y = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %x) -> (tensor<128x128xf32, #mma>) : i32 {
+      %places = tt.splat %out : !tt.ptr<f16> -> !places
+      %c = ttg.convert_layout %d : tensor<64x128xf16, #mma> -> tensor<64x128xf16, #row>
+      tt.store %places, %c : !places
+      %more = arith.addf %acc, %acc : tensor<128x128xf32, #mma>
+      scf.yield %more : tensor<128x128xf32, #mma>
+    }
+    tt.return
+  }
 }
