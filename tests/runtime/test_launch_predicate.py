@@ -17,9 +17,9 @@ from tritium.runtime.fastpath.native import native_fastpath
 from tritium.runtime.host_maps import HostMaps
 from tritium.runtime.jit import JITFunction
 from tritium.runtime.kernel_versions import Versioned
-from tritium.runtime.launch_predicate import LaunchPredicate
 from tritium.runtime.launcher import Launcher
 from tritium.runtime.packing import Packer
+from tritium.support.launch_predicate import LaunchPredicate
 
 
 def predicate(nodes: list[Any], conditions: list[Any]) -> LaunchPredicate:
@@ -149,7 +149,8 @@ def test_launches_of_the_fast_path_run_the_version_that_the_predicate_selects(
         return Packer(names, types, maps=HostMaps(maps, encode, LaunchPredicate(TEXT)) if current[0] else None)
 
     def version(found: Any, grid: Any, args: Any, *rest: Any) -> Any:
-        return found if found.kernel.launcher.runs(grid, args, -1) else plain_one
+        maps = found.kernel.launcher.packer.maps
+        return (found, None) if found.kernel.launcher.runs(grid, args, -1) else (plain_one, maps)
 
     current, slow = [False], []
     launch_any = JITFunction._launch_any
@@ -198,6 +199,51 @@ def test_launches_of_the_fast_path_run_the_version_that_the_predicate_selects(
 
 
 @pytest.mark.skipif(native_fastpath() is None, reason="no native code on this machine")
+def test_launches_of_the_fast_path_leave_it_for_a_version_that_is_not_compiled_yet(
+    compiled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel of the CPU with a deferred version: launches that this one cannot run take the fast path, the first other
+    one compiles it."""
+
+    def plain(out, n):
+        pass
+
+    def deferred(out, n):
+        pass
+
+    slow, asked = [], []
+    launch_any, find = JITFunction._launch_any, JITFunction._find
+
+    def find_version(self: Any, *args: Any, **keywords: Any) -> Any:
+        if self is not kernels[0] or "grid" not in keywords:
+            return find(self, *args, **keywords)
+        asked.append(keywords["grid"])
+        return Specialization(other)
+
+    monkeypatch.setattr(Launcher, "runs", Versioned.runs, raising=False)
+    monkeypatch.setattr(JITFunction, "_launch_any", lambda *args: slow.append(args) or launch_any(*args))
+    kernels = [
+        kernel_of(fn, lambda *_, fn=fn, n=n: program(f"{slot(0, 'ptr')}  store i64 {n}, ptr %a0\n", "", fn.__name__))
+        for n, fn in enumerate((plain, deferred))
+    ]
+    out = np.zeros(8, np.int64)
+    other = kernels[1].warmup(out, 64, grid=(1,))
+    kernels[0].warmup(out, 64, grid=(1,)).deferred = TEXT
+    monkeypatch.setattr(JITFunction, "_find", find_version)
+    for _ in range(6):
+        out[:] = 7
+        assert kernels[0][(1,)](out, 80).name == "plain" and out[0] == 0
+        assert kernels[0][(8,)](out, 64).name == "plain"
+    slow.clear()
+    for grid, n in (((1,), 80), ((8,), 64), ((1,), 96)):
+        kernels[0][grid](out, n)
+    assert not slow and not asked
+    assert kernels[0][(2,)](out, 128).name == "deferred" and out[0] == 1
+    assert slow and asked == [(2,)]
+    assert kernels[0][(1,)](out, 80).name == "plain"
+
+
+@pytest.mark.skipif(native_fastpath() is None, reason="no native code on this machine")
 def test_launches_of_the_fast_path_start_the_programs_that_run_at_once(
     compiled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,7 +254,7 @@ def test_launches_of_the_fast_path_start_the_programs_that_run_at_once(
         pass
 
     def packer(names: Any, types: Any) -> Packer:
-        return Packer(names, types, maps=HostMaps([], encode, LaunchPredicate(EVERYTHING), persistent=True))
+        return Packer(names, types, maps=HostMaps([], encode, LaunchPredicate(EVERYTHING), passed=["programs"]))
 
     backend, slow, launch_any = Launcher.launch_backend, [], JITFunction._launch_any
     monkeypatch.setattr("tritium.runtime.launcher.Packer", packer)

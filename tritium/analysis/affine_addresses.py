@@ -23,7 +23,7 @@ Four forms need more than arithmetic:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple, TypeVar
 
 from ..dialects import arith, tt, ttg
@@ -112,10 +112,13 @@ class _Mask(NamedTuple):
 
 
 class AffineAddresses:
-    """The affine forms of the values of one function, memoized; the methods raise NotAffine."""
+    """The affine forms of the values of one function, memoized; the methods raise NotAffine.
 
-    def __init__(self, entry: Block) -> None:
-        self.entry = entry
+    `passed`: parameters that are no arguments of a launch, which the launcher adds.
+    """
+
+    def __init__(self, entry: Block, passed: Collection[Value] = ()) -> None:
+        self.entry, self._passed = entry, passed
         self.atoms = Atoms()
         self._known: dict[Value, Affine] = {}
         self._begun: set[Value] = set()
@@ -148,7 +151,8 @@ class AffineAddresses:
 
     def is_of_arguments(self, polynomial: Polynomial) -> bool:
         """Whether all atoms are arguments of the function."""
-        return all(_is_argument(self.atoms[number], self.entry) for number in polynomial.atoms)
+        atoms = [self.atoms[number] for number in polynomial.atoms]
+        return all(_is_argument(atom, self.entry) and atom not in self._passed for atom in atoms)
 
     # -- integers and pointers ----------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Conditions on a launch, as text that the host evaluates on the arguments and the grid.
 
 The text is JSON with single quotes: `nodes`, a list of expressions whose operands are earlier ones, and `conditions`,
-a list of what must hold of them. `runtime/launch_predicate` evaluates it, each expression as an interval that contains
+a list of what must hold of them. `support/launch_predicate` evaluates it, each expression as an interval that contains
 its values in all programs and iterations: a program id is from 0 to the grid's extent less 1, an induction variable
 from the lower bound to the upper one less 1. A value that no expression describes (one from memory) is any integer.
 
@@ -25,7 +25,7 @@ from the lower bound to the upper one less 1. A value that no expression describ
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..dialects import arith, tt
 from ..dialects.constraints import bit_width
@@ -34,8 +34,12 @@ from ..ir import BlockArgument, CountedLoop, IntegerAttr, IntegerType, Value, co
 from .affine_addresses import AffineAddresses, Divides, Remainder, Requirement
 from .polynomials import Polynomial
 from .strided_tiles import Dimension, StridedTile
+from .tma import EXTENTS, PROGRAMS
 
 __all__ = ["LaunchConditions"]
+
+MAX_RESIDENT = 1 << 16
+"""More CTAs than run at once on any GPU: 32 on each of some 200 SMs."""
 
 _BINARY = {"arith.divsi": "div", "arith.remsi": "rem", "arith.minsi": "min", "arith.maxsi": "max"}
 
@@ -43,10 +47,10 @@ _BINARY = {"arith.divsi": "div", "arith.remsi": "rem", "arith.minsi": "min", "ar
 class LaunchConditions:
     """Collects conditions; equal expressions and equal conditions are stored once."""
 
-    def __init__(self, addresses: AffineAddresses, programs: Sequence[Value] = ()) -> None:
-        """`programs`: the parameters that are the number of programs, of a kernel for grids of one dimension."""
+    def __init__(self, addresses: AffineAddresses, passed: Mapping[Value, str] | None = None) -> None:
+        """`passed`: the parameters that the launcher adds, `tma.PROGRAMS` or one of `tma.EXTENTS`."""
         self._addresses = addresses
-        self._programs = programs
+        self._passed = passed or {}
         self._nodes: dict[str, int] = {}
         self._conditions: dict[str, None] = {}
         self._values: dict[Value, int] = {}
@@ -74,6 +78,20 @@ class LaunchConditions:
         for axis in (1, 2):
             self._add("least", self._node("sum", [1], [-1, self._node("programs", axis)]), 0)
 
+    def programs(self, least: int, bits: int) -> None:
+        """Add that there are at least so many programs, and that counting them by resident CTAs does not overflow."""
+        count = self._node("sum", [1, *self._extents()])
+        if least > 1:
+            self._add("least", count, least)
+        self._add("fits", self._node("sum", [MAX_RESIDENT], [1, count]), bits)
+
+    def most_trips(self, loop: CountedLoop, most: int) -> None:
+        """Add that a loop of a constant step has at most so many iterations."""
+        step = constant_of(loop.step)
+        assert isinstance(step, IntegerAttr)
+        span = self._node("sum", [most * step.value], [1, self._value(loop.lb)], [-1, self._value(loop.ub)])
+        self._add("least", span, 0)
+
     def at_least(self, value: Polynomial, least: int) -> None:
         """Add that a value is never below a number."""
         number = value.number
@@ -89,6 +107,9 @@ class LaunchConditions:
 
     def _add(self, *condition: str | int) -> None:
         self._conditions[json.dumps(condition, separators=(",", ":"))] = None
+
+    def _extents(self) -> list[int]:
+        return [self._node("programs", axis) for axis in range(3)]
 
     def _node(self, *node: object) -> int:
         return self._nodes.setdefault(json.dumps(node, separators=(",", ":")), len(self._nodes))
@@ -138,8 +159,11 @@ class LaunchConditions:
         if isinstance(known, IntegerAttr):
             return self._node("int", known.value)
         bits = 64 if isinstance(ty, PointerType) else bit_width(ty)
-        if value in self._programs:
-            return self._node("programs", 0)
+        if value in self._passed:
+            name = self._passed[value]
+            if name == PROGRAMS:
+                return self._node("sum", [1, *self._extents()])
+            return self._node("programs", EXTENTS.index(name))
         if isinstance(value, BlockArgument) and value.owner is self._addresses.entry:
             return self._node("arg", bits, value.index)
         if isinstance(ty, IntegerType):

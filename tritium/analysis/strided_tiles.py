@@ -22,7 +22,7 @@ from ..ir import PointerAccess, Value, shape_of
 from .affine_addresses import Affine, AffineAddresses, Bound, NotAffine, Requirement
 from .polynomials import Polynomial
 
-__all__ = ["Dimension", "StridedTile", "strided_tile"]
+__all__ = ["Dimension", "StridedTile", "reached_tile", "strided_tile"]
 
 ZERO, ONE = Polynomial.of(0), Polynomial.of(1)
 
@@ -51,10 +51,10 @@ class StridedTile(NamedTuple):
     requirements: frozenset[Requirement]
 
 
-def strided_tile(addresses: AffineAddresses, access: PointerAccess) -> StridedTile:
-    """The tile that a load or store accesses; raises NotAffine."""
+def strided_tile(addresses: AffineAddresses, access: PointerAccess, masked: bool = True) -> StridedTile:
+    """The tile that a load or store accesses, or with all that is `masked` off; raises NotAffine."""
     shape = shape_of(access.pointer.type)
-    pointers, mask = addresses.affine(access.pointer), addresses.mask(access.access_mask)
+    pointers, mask = addresses.affine(access.pointer), addresses.mask(access.access_mask if masked else None)
     if pointers.base is None:
         raise NotAffine("an address that is no argument's", access.pointer)
     dimensions = [Dimension(d, pointers.steps[d], ZERO, size) for d, size in enumerate(shape) if size > 1]
@@ -66,6 +66,14 @@ def strided_tile(addresses: AffineAddresses, access: PointerAccess) -> StridedTi
     if any(shape[bound.dimension] == 1 for bound in mask.bounds):
         raise NotAffine("a mask that is the same for all elements", access.access_mask)
     return StridedTile(pointers.base, offset, tuple(tile), pointers.requirements | mask.requirements)
+
+
+def reached_tile(addresses: AffineAddresses, access: PointerAccess) -> StridedTile:
+    """A tile that contains what an access reaches: without the mask, where that bounds no index; raises NotAffine."""
+    try:
+        return strided_tile(addresses, access)
+    except NotAffine:
+        return strided_tile(addresses, access, masked=False)
 
 
 def _distributed(

@@ -27,10 +27,13 @@ __all__ = [
     "DESCRIPTOR_BYTES",
     "MIN_ROW_BYTES",
     "EXPANDED",
+    "EXTENTS",
     "FORMER_UNLIKELY",
     "HOST_MAP",
     "LAUNCH_PREDICATE",
     "LAUNCH_VALUE",
+    "MAX_TRIPS",
+    "MIN_PROGRAMS",
     "PROGRAMS",
     "UNLIKELY",
     "STAY",
@@ -56,9 +59,17 @@ EXPANDED = "tritium.expanded_parameters"
 #: Attribute of a parameter: the launcher encodes this descriptor from the other arguments (`host-tensor-maps`).
 HOST_MAP = "tritium.host_map"
 
-#: Attribute of an i32 parameter after those of the source: what the launcher passes (`PROGRAMS`).
+#: Attribute of an i32 parameter after those of the source: what the launcher passes, the number of programs
+#: (`PROGRAMS`) or the extent of a dimension of the grid (`EXTENTS`).
 LAUNCH_VALUE = "tritium.launch_value"
 PROGRAMS = "programs"
+EXTENTS = ("programs_x", "programs_y", "programs_z")
+
+#: Attribute of a persistent kernel: launches of fewer programs run the other version.
+MIN_PROGRAMS = "tritium.min_programs"
+
+#: Attribute of a loop of a persistent kernel: launches with more iterations run the other version.
+MAX_TRIPS = "tritium.max_trips"
 
 #: Attribute of a kernel that only some launches can run: the conditions (`launch_conditions`).
 LAUNCH_PREDICATE = "tritium.launch_predicate"

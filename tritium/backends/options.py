@@ -123,7 +123,7 @@ def builds_mode(options: Any, mode: str) -> bool:
 
 def _typed(name: str, value: Any, kind: str) -> Any:
     """`value` in the type that the field is annotated with; OptionError where it has no such value."""
-    if kind == "bool":
+    if kind.startswith("bool"):
         if type(value).__name__ in ("str", "bytes", "tuple") or value not in (True, False):
             raise OptionError(f"{name} must be True or False, got {value!r}")
         return bool(value)

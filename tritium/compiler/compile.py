@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..backends.compiler import BaseBackend
 from ..backends.errors import OutOfResources
 from ..backends.options import check_known
-from ..support import OptionError, settings
+from ..support import OptionError, TritiumError, settings
 from ..support.collection import paused
 from ..support.dataclasses import asdict
 from ..support.errors import interrupts
@@ -39,6 +39,7 @@ __all__ = ["CompileTimes", "compile", "compile_for", "default_target", "stages_h
 _copy = LazyModule("copy")
 _why = LazyModule(".why", __package__)
 _hook_errors = LazyModule("..support.hook_errors", __package__)
+_launch_predicate = LazyModule("..support.launch_predicate", __package__)
 _cpu_target = LazyModule("..backends.cpu.target", __package__)
 _files = LazyModule(".stage_files", __package__)
 _moved = LazyModule(".moved_locations", __package__)
@@ -68,6 +69,7 @@ def compile(
     options: Mapping[str, Any] | None = None,
     until: str | None = None,
     elsewhere: CompilerPool | None = None,
+    launch: Mapping[str, object] | None = None,
     _env_vars: Mapping[str, Any] | None = None,
 ) -> CompiledKernel:
     """Compile `src` (an ASTSource, an IRSource, or the path of a file with a stage's text) for `target`.
@@ -76,7 +78,10 @@ def compile(
     the last stage (default: machine code), `elsewhere` worker processes for the later stages. Raises CompilationError
     for wrong kernels, BackendError for code that the target refuses, KeyError for unknown options, SourceError for a
     stage that the target does not have, UnsupportedStage for one that is not implemented yet (without `until`, machine
-    code). `_env_vars` is Triton's: settings for the key in place of the current ones.
+    code). `launch` has the `grid` and `arguments` of the launch that this compile is for, if it is known: where it
+    cannot run the version that the options ask for (`support/launch_predicate`), the result is the version that any
+    launch can run, and its attribute `deferred` says which launches can run the other one. `_env_vars` is Triton's:
+    settings for the key in place of the current ones.
     """
     start = time.perf_counter_ns()
     settings.compilation.check_supported()
@@ -128,7 +133,17 @@ def compile(
                 trace.end(CompileTimes(), "hit")
             found = CompileTimes(ir_initialization=max(1, (time.perf_counter_ns() - start) // 1000))
             return _finish(src, backend, stages, entry, found, cache_hit=True)
-    return _compile(src, backend, stages, chosen, key, stage_key, cache, replaced, trace, elsewhere)
+    try:
+        return _compile(src, backend, stages, chosen, key, stage_key, cache, replaced, trace, elsewhere, launch)
+    except TritiumError as error:
+        if not isinstance(error, _launch_predicate.OtherVersion):
+            raise
+        predicate = error.predicate
+    kernel: CompiledKernel = compile(
+        src, target, {**(options or {}), **_launch_predicate.PLAIN}, until, elsewhere, _env_vars=_env_vars
+    )
+    kernel.deferred = None if predicate == _launch_predicate.NEVER else predicate
+    return kernel
 
 
 def _serves(entry: Entry, src: Any, stages: Mapping[str, Any]) -> bool:
@@ -238,6 +253,7 @@ def _compile(
     replaced: Any,
     trace: Any,
     elsewhere: CompilerPool | None,
+    launch: Mapping[str, object] | None = None,
 ) -> CompiledKernel:
     times = CompileTimes()
     target = backend.describe()
@@ -249,11 +265,14 @@ def _compile(
         "shared": 0,
         "signature": list(src.signature.values()),
     }
+    if launch is not None:
+        metadata["launch"] = launch
     work = Lowering(src, backend, stages, options, metadata, times, replaced, trace)
     watched = shown(lambda: f"compiling {src.name}: {times.running}")
     with paused(), watched, trace.running() if trace is not None else nullcontext():
         texts = work.begin() if elsewhere is None else elsewhere.begin(work)
         texts.update(work.run() if elsewhere is None else elsewhere.run(work))
+    metadata.pop("launch", None)
     start = time.perf_counter_ns()
     described = describe_key(src, backend, options, stage_key)
     times.cache_miss = _why.CacheMiss(key, described, cache)

@@ -207,7 +207,8 @@ class CompiledKernel:
         `CompiledKernel(src, metadata_group, hash)` makes one from the files of its stages (`metadata_group` of
         another).
 
-    State of this process is in slots: PyTorch's compiler transfers `__dict__` to another one.
+    State of this process is in slots: PyTorch's compiler transfers `__dict__` to another one. `deferred`: the launch
+    predicate of another version, for which the kernel was to be compiled; None without one.
     """
 
     __slots__ = ("__dict__", "__weakref__", "_files", "_load", "_loaded", "_metadata", "_run")
@@ -216,6 +217,7 @@ class CompiledKernel:
     _loaded: Any
     _metadata: Any
     _run: Any
+    deferred: str | None = None
 
     def __new__(cls, *_: Any, **__: Any) -> CompiledKernel:
         self = super().__new__(cls)

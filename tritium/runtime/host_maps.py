@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
+from operator import itemgetter
 from typing import NamedTuple
 
+from ..support.launch_predicate import LaunchPredicate
 from .errors import ArgumentError
-from .launch_predicate import LaunchPredicate
 from .tensor_maps import Encode, MapEncoder, Metadata, NotEncodable
 
 __all__ = ["HostMaps", "function_of", "host_maps_of"]
@@ -37,6 +39,14 @@ class _Descriptor(NamedTuple):
 
 Arguments = Mapping[int, int] | Sequence[int]
 
+_PASSED: dict[str, Callable[[Sequence[int]], int]] = {
+    "programs": prod,
+    "programs_x": itemgetter(0),
+    "programs_y": itemgetter(1),
+    "programs_z": itemgetter(2),
+}
+"""What the launcher passes to a persistent kernel, by its name (`analysis/tma`), of the grid."""
+
 
 class _Row(NamedTuple):
     """A descriptor: `values` computes its address, shape and strides from the arguments."""
@@ -51,8 +61,9 @@ class HostMaps:
     """`maps(arguments, grid)`: the map of each descriptor, in the order of the kernel's parameters.
 
     `rows` is the metadata `argument_maps`, `encode` makes the 128 bytes of a map, `predicate` is whether the kernel may
-    run for a launch (`conditional`: there is one). `persistent`: the number of programs precedes the maps. The
-    arguments are the kernel's parameters, addresses as integers; `arguments` has the indices of those that are used.
+    run for a launch (`conditional`: there is one). `passed`: what precedes the maps of a persistent kernel, the number
+    of programs ("programs") and the extents of the grid ("programs_x", …). The arguments are the kernel's parameters,
+    addresses as integers; `arguments` has the indices of those that are used.
     """
 
     def __init__(
@@ -60,10 +71,10 @@ class HostMaps:
         rows: Sequence[Metadata],
         encode: Encode,
         predicate: LaunchPredicate | None = None,
-        persistent: bool = False,
+        passed: Sequence[str] = (),
     ) -> None:
         self._predicate = predicate
-        self.persistent = persistent
+        self.passed = passed
         self._rows: list[_Row] = []
         found: set[int] = set()
         for row in rows:
@@ -86,7 +97,7 @@ class HostMaps:
         """Raises NotEncodable, also for a launch with `grid` that may not run the kernel."""
         if self._predicate is not None and grid is not None and not self._predicate(arguments, grid):
             raise NotEncodable
-        out: list[bytes | int] = [1 if grid is None else grid[0]] if self.persistent else []
+        out: list[bytes | int] = [_PASSED[name](grid or (1, 1, 1)) for name in self.passed]
         for row in self._rows:
             try:
                 numbers = row.values(arguments)
@@ -111,10 +122,10 @@ def _encoded(row: _Row, numbers: tuple[int, ...]) -> bytes:
 def host_maps_of(values: Metadata, encode: Encode) -> HostMaps | None:
     """Those of a kernel with the metadata `values`; None without any."""
     rows, text = values.get("argument_maps"), values.get("launch_predicate")
-    persistent = bool(values.get("persistent_grid"))
-    if not rows and not persistent:
+    passed = values.get("persistent_grid") or ()
+    if not rows and not passed:
         return None
-    return HostMaps(rows or (), encode, LaunchPredicate(text) if text else None, persistent)
+    return HostMaps(rows or (), encode, LaunchPredicate(text) if text else None, passed)
 
 
 def _arguments(x: object) -> Iterator[int]:

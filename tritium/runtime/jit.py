@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import FunctionType
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .. import compiler
 from ..compiler import ASTSource, CompiledKernel, compile
@@ -28,10 +28,18 @@ from .errors import ArgumentError, LaunchError, UnknownOptionError
 from .fastpath.preparation import preparation
 from .fastpath.table import LAUNCH_ONLY, Call, LaunchTable
 from .grid import extents
-from .hooks import CompileEvent, HookMetadata, pairs_of_data
+from .hooks import CompileEvent, HookMetadata
 from .kernel_interface import KernelInterface
 from .kernel_pickling import PickledByName
-from .launch_options import option_key, option_names, settings_key, unhashable_value, unknown_parameter, with_checks
+from .launch_options import (
+    option_key,
+    option_names,
+    settings_key,
+    unhashable_value,
+    unknown_keyword,
+    unknown_parameter,
+    with_checks,
+)
 from .placement import only_host, place
 from .replaceable import Replaceable
 from .source_position import SourcePosition
@@ -49,9 +57,11 @@ __all__ = [
     "type_canonicalisation_dict",
 ]
 
-_difflib = LazyModule("difflib")
 _interpreted = LazyModule(".interpreted", __package__)
 _kernel_versions = LazyModule(".kernel_versions", __package__)
+
+if TYPE_CHECKING:
+    from .host_maps import HostMaps
 
 T = TypeVar("T")
 
@@ -93,6 +103,8 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
 
     _call_hook = LazyMethod(".jit_parts", __package__)
     _pack_args = LazyMethod(".jit_parts", __package__)
+    _complain_missing = LazyMethod(".jit_parts", __package__)
+    preload = LazyMethod(".jit_parts", __package__)
     ASTSource = ASTSource  # the source of its compiles: `fn.ASTSource(fn, signature, constants)`
 
     def __init__(
@@ -124,7 +136,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         self.warmups: LaunchTable | None = None  # plans of `warmup`
         self._rules: list[ParameterRule] = []
         self._globals: list[CapturedGlobal] | None = None
-        self._pending: Any = None  # (device, options of the launch) that `_do_compile` is for; `_lock` is held
+        self._pending: Any = None  # (device, options, launch) that `_do_compile` is for; `_lock` is held
         self._compiler: Any = None  # the function assigned to `compile`
         self.kernel: None = None
 
@@ -252,7 +264,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         if settings.runtime.interpret:
             return None if warmup else self._interpret(grid, args, pairs, options)
         device_target = self._device_for(args, pairs)
-        found = self._find(device_target, args, pairs, options, warmup)
+        found = self._find(device_target, args, pairs, options, warmup, grid)
         if found is None:
             return None
         self._check_globals()
@@ -261,18 +273,20 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
             return found.kernel
         for hook in self.pre_run_hooks:
             hook(*args, **options)
-        first = found
-        if found.kernel.values.get("launch_predicate"):
+        unless = None
+        if found.kernel.deferred or found.kernel.values.get("launch_predicate"):
             grid = extents(grid, self.fn.__name__, self._rules, args, options)
-            plain = partial(self._find, device_target, args, pairs, {**options, **_kernel_versions.PLAIN}, False)
-            found = _kernel_versions.version_for(found, grid, args, device_target.device, plain)
+            find = partial(self._find, device_target, args, pairs, warmup=False)
+            found, unless = _kernel_versions.version_for(
+                found, grid, args, device_target.device, find, options, self.device_caches[device_target.device][0]
+            )
             if found is None:
                 return None
         enter, leave = settings.runtime.launch_enter_hook, settings.runtime.launch_exit_hook
         self._run(device_target, found.kernel, grid, args, options, self._stream(given))
         stages = settings.runtime.add_stages_inspection_hook  # its key is computed at every launch
         if not (enter or leave or self.pre_run_hooks or stages):
-            self._remember(device_target.device, found, args, [key for _, key in pairs], given, call, first)
+            self._remember(device_target.device, found, args, [key for _, key in pairs], given, call, unless)
         return found.kernel
 
     def _specialize(self, args: tuple[Any, ...]) -> list[tuple[Any, Any]]:
@@ -332,8 +346,10 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         pairs: list[tuple[Any, Any]],
         options: dict[str, Any],
         warmup: bool,
+        grid: object = None,
     ) -> Specialization | None:
-        """The kernel for these arguments, compiled now if needed; None if a hook forbids it."""
+        """The kernel for these arguments, compiled now if needed, in the version for `grid` if that is known; None if a
+        hook forbids it."""
         if device_target.device not in self.device_caches:
             self.device_caches[device_target.device] = device_cache(self, device_target.target)
         kernels = self.device_caches[device_target.device][0]
@@ -353,7 +369,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
             with self._lock, deep_recursion():
                 found = kernels.get(key)
                 if found is None:
-                    kernel = self._compile(device_target, args, pairs, options, str(key), warmup)
+                    kernel = self._compile(device_target, args, pairs, options, str(key), warmup, grid)
                     if kernel is None:
                         return None
                     found = kernels[key] = Specialization(kernel)
@@ -394,10 +410,10 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         keys: list[Any],
         given: dict[str, Any],
         call: Call,
-        first: Specialization,
+        unless: HostMaps | None,
     ) -> None:
-        """Add a plan for launches like this one to the front of the table; the plan of another version than the `first`
-        is only for launches that the first cannot run."""
+        """Add a plan for launches like this one to the front of the table; only for those that the version with the
+        maps `unless` cannot run."""
         torch = sys.modules.get("torch")
         if torch is not None and hasattr(torch, "compiler") and torch.compiler.is_compiling():
             return  # PyTorch's compiler is tracing this launch, and cannot trace the planner
@@ -420,7 +436,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
                 call,
                 self._globals or (),
                 result=found.kernel,
-                unless=None if first is found else first.kernel.launcher.packer.maps,
+                unless=unless,
             )
         if (plan := found.plans[kind]) is not None:
             self._table.put(plan)
@@ -449,13 +465,19 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         options: dict[str, Any],
         key: str,
         warmup: bool,
+        grid: object = None,
     ) -> CompiledKernel | FutureKernel | None:
         """The kernel, compiled now or in the background; None if a hook forbids it."""
         self._check_globals()  # the key depends on the globals that functions read at its first computation
         chosen = self._options(args, options, device_target.target, getattr(device_target.driver, "checks", ()))
         chosen |= getattr(device_target.driver, "compile_options", {})
         signature, constants, attrs = describe_specialization([r.name for r in self._rules], pairs)
-        self._pending = device_target, options
+        launch = None
+        if grid is not None and chosen.get("launch_versions") and not (warmup and active_mode.get() is None):
+            launch = _kernel_versions.launch_of(
+                list(signature.values()), args, lambda: extents(grid, self.fn.__name__, self._rules, args, options)
+            )
+        self._pending = device_target, options, launch
         return self._do_compile(key, signature, device_target.device, constants, chosen, attrs, warmup)
 
     def _do_compile(
@@ -469,7 +491,7 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         warmup: bool,
     ) -> CompiledKernel | FutureKernel | None:
         """Compile one specialization. Programs that trace compiles replace this method, or `compile` of a kernel."""
-        device_target, given = self._pending
+        device_target, given, launch = self._pending
         source = self.ASTSource(self, signature, constexprs, attrs)
         event = CompileEvent(self, source, device_target.target, device, options, given, key, warmup)
         if event.tell("jit_cache_hook"):
@@ -480,9 +502,11 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
 
         mode = active_mode.get() if warmup else None
         if mode is not None:
-            return mode.submit(partial(compile, source, device_target.target, options, elsewhere=mode.processes), told)
+            job = partial(compile, source, device_target.target, options, elsewhere=mode.processes, launch=launch)
+            return mode.submit(job, told)
         preparation.when_idle(gpu=device_target.target.backend == "cuda")
-        kernel: CompiledKernel = self.compile(source, target=device_target.target, options=options)
+        known = {} if launch is None or self._compiler is not None else {"launch": launch}
+        kernel: CompiledKernel = self.compile(source, target=device_target.target, options=options, **known)
         told(kernel)
         return kernel
 
@@ -509,16 +533,6 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
         except OptionError as error:
             raise OptionError(f"kernel {self.__name__}: {error}") from None  # type: ignore[attr-defined]
 
-    def preload(self, specialization_data: str) -> Any:
-        """Compile, or take from the cache, a kernel from the `specialization_data` that a compile hook received, for
-        the active device. ArgumentError for data of another function or target."""
-        self._prepare()
-        device_target = driver.serving(None)
-        pairs, options = pairs_of_data(self, specialization_data, device_target.target)
-        args = tuple(key if ty == "constexpr" else None for ty, key in pairs)
-        found = self._find(device_target, args, pairs, options, warmup=True)
-        return None if found is None else found.kernel
-
     # -- errors -------------------------------------------------------------------------------------------------------
 
     def _check_globals(self) -> None:
@@ -533,25 +547,8 @@ class JITFunction(PickledByName, SourcePosition, Replaceable, SourceFunction, Ke
                     f"{changed}\nhint: pass it as an argument"
                 )
 
-    def _complain_missing(self, args: Sequence[Any], options: Mapping[str, Any]) -> None:
-        missing = [r.name for r, value in zip(self._rules, args) if id(value) == MISSING]
-        known = option_names(driver.active.get_current_target())
-        for name in options:
-            if name not in known:  # more likely a misspelt parameter than a forgotten one
-                self._complain_unknown(name, known)
-        plural = "s" if len(missing) > 1 else ""
-        text = f"missing argument{plural} {', '.join(map(repr, missing))}"
-        text += f"; the parameters are ({', '.join(self.arg_names)})"
-        raise at_parameter(self, missing[0], ArgumentError(text))
-
     def _complain_unknown(self, name: str, known: Sequence[str]) -> None:
-        near = _difflib.get_close_matches(name, [*self.arg_names, *known], 1)
-        hint = f"\nhint: did you mean {near[0]!r}?" if near else ""
-        if name in ("device", "device_type"):
-            hint = "\nhint: a kernel runs on the device of its arguments, or on that of `driver.active`"
-        raise UnknownOptionError(
-            f"{self.__name__}: {name!r} is neither a parameter of the kernel nor an option{hint}"  # type: ignore[attr-defined]
-        )
+        raise UnknownOptionError(f"{self.__name__}: {unknown_keyword(name, self.arg_names, known)}")  # type: ignore[attr-defined]
 
 
 def _stream_of(device_target: DeviceTarget) -> Any:

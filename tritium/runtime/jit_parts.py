@@ -19,8 +19,12 @@ from ..frontend.callee import Parameter, SourceFunction, unwrap_callee
 from ..frontend.identity import identity
 from ..frontend.references import find_references
 from ..support.hashing import sha256
+from .binder import MISSING
+from .blame import at_parameter
 from .driver_config import driver
-from .hooks import CompileEvent, encoded_constant
+from .errors import ArgumentError
+from .hooks import CompileEvent, encoded_constant, pairs_of_data
+from .launch_options import option_names
 from .specialize import ParameterRule, describe_specialization, parameter_rules, specialize
 
 __all__ = [
@@ -137,6 +141,30 @@ def _pack_args(
     pairs = [(ty, "" if key is None and ty != "constexpr" else key) for ty, key in specialization]
     signature, constants, attrs = describe_specialization(list(bound_args), pairs)
     return parsed, signature, constants, attrs
+
+
+def _complain_missing(self: Any, args: Sequence[object], options: Mapping[str, object]) -> None:
+    """Raise the error for a launch without a value for each parameter."""
+    missing = [r.name for r, value in zip(self._rules, args) if id(value) == MISSING]
+    known = option_names(driver.active.get_current_target())
+    for name in options:
+        if name not in known:  # more likely a misspelt parameter than a forgotten one
+            self._complain_unknown(name, known)
+    plural = "s" if len(missing) > 1 else ""
+    text = f"missing argument{plural} {', '.join(map(repr, missing))}"
+    text += f"; the parameters are ({', '.join(self.arg_names)})"
+    raise at_parameter(self, missing[0], ArgumentError(text))
+
+
+def preload(self: Any, specialization_data: str) -> Any:
+    """Compile, or take from the cache, a kernel from the `specialization_data` that a compile hook received, for the
+    active device. ArgumentError for data of another function or target."""
+    self._prepare()
+    device_target = driver.serving(None)
+    pairs, options = pairs_of_data(self, specialization_data, device_target.target)
+    args = tuple(key if ty == "constexpr" else None for ty, key in pairs)
+    found = self._find(device_target, args, pairs, options, warmup=True)
+    return None if found is None else found.kernel
 
 
 def _call_hook(

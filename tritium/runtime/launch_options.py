@@ -11,8 +11,17 @@ from ..support.lazy import LazyModule
 from ..support.suggestions import did_you_mean
 from .specialize import ParameterRule, constant_key
 
-__all__ = ["option_key", "option_names", "settings_key", "unhashable_value", "unknown_parameter", "with_checks"]
+__all__ = [
+    "option_key",
+    "option_names",
+    "settings_key",
+    "unhashable_value",
+    "unknown_keyword",
+    "unknown_parameter",
+    "with_checks",
+]
 
+_difflib = LazyModule("difflib")
 _instrumentation = LazyModule("..backends.instrumentation", __package__)
 
 _names_by_target: dict[Any, list[str]] = {}
@@ -55,6 +64,15 @@ def unhashable_value(
         except TypeError:
             return f"the compile-time value of {name!r} is not hashable: {type(value).__name__}"
     return "a compile-time value is not hashable"
+
+
+def unknown_keyword(name: str, parameters: Sequence[str], known: Sequence[str]) -> str:
+    """The error for a keyword of a launch that is neither a parameter nor an option."""
+    near = _difflib.get_close_matches(name, [*parameters, *known], 1)
+    hint = f"\nhint: did you mean {near[0]!r}?" if near else ""
+    if name in ("device", "device_type"):
+        hint = "\nhint: a kernel runs on the device of its arguments, or on that of `driver.active`"
+    return f"{name!r} is neither a parameter of the kernel nor an option{hint}"
 
 
 def unknown_parameter(name: str, value: Any, known: Sequence[str]) -> str:

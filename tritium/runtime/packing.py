@@ -228,7 +228,7 @@ class Packer:
             self.labels += [name] * (len(self.codes) - first)
         self.first_map = len(self.codes)
         if maps is not None:
-            self.codes += [*("i" if maps.persistent else ""), *[_MAP] * len(maps)]
+            self.codes += [*"i" * len(maps.passed), *[_MAP] * len(maps)]
         self.labels += ["a tensor map"] * (len(self.codes) - self.first_map)
         codes = self.codes
         self.slots = len(codes)
@@ -241,9 +241,7 @@ class Packer:
         self, args: Sequence[Any], device: int = HOST, grid: Sequence[int] | None = None
     ) -> tuple[bytes, list[ArrayInfo]]:
         """The block for a launch on `device`, and its owners; NotEncodable as of `maps`."""
-        found = _Found(self.layout, device, [], [], iter(self.encoders))
-        for i in self.runtime:
-            _flatten(self.types[i], args[i], self.names[i], found)
+        found = self._found(args, device)
         if self.maps is not None:
             found.values.extend(self.maps(found.values, grid))
         try:
@@ -253,10 +251,20 @@ class Packer:
                 f"an argument does not fit into its type in ({', '.join(self.labels)}): {error}"
             ) from None
 
+    def values(self, args: Sequence[object], device: int = HOST) -> Sequence[int]:
+        """The values of the kernel's parameters for a launch on `device`, addresses as integers, without maps."""
+        return self._found(args, device).values
+
+    def _found(self, args: Sequence[object], device: int) -> _Found:
+        found = _Found(self.layout, device, [], [], iter(self.encoders))
+        for i in self.runtime:
+            _flatten(self.types[i], args[i], self.names[i], found)
+        return found
+
     @property
     def is_persistent(self) -> bool:
         """Whether a launch starts at most as many programs as run at once."""
-        return self.maps is not None and self.maps.persistent
+        return self.maps is not None and bool(self.maps.passed)
 
     def bounds(self, args: Sequence[Any]) -> list[tuple[int, int]]:
         """For each slot, the first byte of its array and one past the last (0, 0 for other slots)."""

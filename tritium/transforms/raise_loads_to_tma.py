@@ -31,13 +31,15 @@ Which loads qualify:
 Kernels whose programs may wait for each other are left alone: those that use results of atomics, have loops without a
 trip count, inline assembly with effects, volatile loads, or calls. The results are the same bits.
 
-With `everything` (the option `raise_loads`), all loads that qualify are raised, a remark names the reason of each one
-that stays, and loops over tiles are warp-specialized. Otherwise, as in every launch, only those of dots in a loop
-nested in a flattened loop over tiles are raised, for the warps and accumulators for which that was measured to pay.
+With `everything` (the option `raise_loads`), and in kernels that `make-persistent` has transformed, all loads that
+qualify are raised, a remark names the reason of each one that stays, and loops over tiles are warp-specialized.
+Otherwise, as in every launch, only those of dots in a loop nested in a flattened loop over tiles are raised, for the
+warps and accumulators for which that was measured to pay.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
@@ -48,8 +50,16 @@ from ..analysis.descriptors import MAX_BYTES
 from ..analysis.launch_conditions import LaunchConditions
 from ..analysis.polynomials import Polynomial
 from ..analysis.program_order import communicates
-from ..analysis.strided_tiles import Dimension, StridedTile, strided_tile
-from ..analysis.tma import EXPANDED, LAUNCH_PREDICATE, LAUNCH_VALUE, MIN_ROW_BYTES, fits_tma
+from ..analysis.strided_tiles import Dimension, StridedTile, reached_tile, strided_tile
+from ..analysis.tma import (
+    EXPANDED,
+    LAUNCH_PREDICATE,
+    LAUNCH_VALUE,
+    MAX_TRIPS,
+    MIN_PROGRAMS,
+    MIN_ROW_BYTES,
+    fits_tma,
+)
 from ..analysis.written_arguments import arguments_of
 from ..dialects import arith, tt
 from ..dialects.constraints import bit_width
@@ -62,6 +72,7 @@ from ..ir import (
     Block,
     Builder,
     CountedLoop,
+    IntegerAttr,
     IntegerType,
     LoopLike,
     Memory,
@@ -78,7 +89,6 @@ from ..ir import (
     functions_of,
     i32,
     i64,
-    is_pointer_store,
     is_tensor_dot,
     may_change,
     pass_on,
@@ -87,6 +97,7 @@ from ..ir import (
 )
 from ..ir.dominance import ancestor_in
 from ..support.dataclasses import dataclass
+from ..support.launch_predicate import OtherVersion, allows
 from .host_tensor_maps import MAX_MAPS
 from .rules.constants import splat_of
 
@@ -111,10 +122,12 @@ _SPECIALIZE, _FLATTEN = "tt.warp_specialize", "tt.flatten"
 @dataclass(frozen=True)
 class RaiseOptions:
     """`everything`: raise all loads that qualify, with a remark for each that does not; otherwise those of persistent
-    kernels for which it pays. `warps`: of a program."""
+    kernels for which it pays. `warps`: of a program. `launch`: JSON with the `arguments` and the `grid` of the launch
+    that this compile is for; `OtherVersion` is raised where it cannot run the result."""
 
     everything: bool = True
     warps: int = 4
+    launch: str = ""
 
 
 @pass_on("module", options=RaiseOptions, statistics={"loads raised": "loads by pointers that became loads by TMA"})
@@ -155,9 +168,10 @@ class _Kernel:
 
     def __init__(self, kernel: tt.Func, options: RaiseOptions) -> None:
         self.kernel, self.options = kernel, options
-        self.addresses = AffineAddresses(kernel.entry)
-        self.programs = _programs_of(kernel)
-        self.conditions = LaunchConditions(self.addresses, self.programs)
+        self.passed = _passed_to(kernel)
+        self.addresses = AffineAddresses(kernel.entry, self.passed)
+        self.everything = options.everything or bool(self.passed)
+        self.conditions = LaunchConditions(self.addresses, self.passed)
         self.writes = [(op, v) for op in kernel.walk() for v in accessed_values(op, WRITE, Memory.GLOBAL)]
         self.dots = [op for op in kernel.walk() if is_tensor_dot(op) and _loop_of(op) is not None]
         self._made: dict[object, Value] = {}  # descriptors
@@ -171,21 +185,35 @@ class _Kernel:
             found = []
         for plan in found:
             self._require(plan)
-        if self.options.everything:
+        if self.everything:
             self._specialize({plan.load for plan in found})
         for plan in found:
             self._replace(plan)
-        if self.programs:
-            self.conditions.one_dimension()
-        if found or self.programs:
-            self.kernel.attributes[LAUNCH_PREDICATE] = StringAttr(self.conditions.text())
+        if self.passed:
+            self._require_launch()
+        if found or self.passed:
+            text = self.conditions.text()
+            if self.options.launch and not allows(text, json.loads(self.options.launch)):
+                raise OtherVersion(text)
+            self.kernel.attributes[LAUNCH_PREDICATE] = StringAttr(text)
         return len(found)
+
+    def _require_launch(self) -> None:
+        """Add the conditions of a persistent kernel: on its grid, and those under which it pays."""
+        if len(self.passed) == 1:
+            self.conditions.one_dimension()
+        least = self.kernel.attributes.pop(MIN_PROGRAMS, None)
+        self.conditions.programs(least.value if isinstance(least, IntegerAttr) else 1, 32)
+        for loop in [op for op in self.kernel.walk() if isinstance(op, CountedLoop)]:
+            most = loop.attributes.pop(MAX_TRIPS, None)
+            if isinstance(most, IntegerAttr):
+                self.conditions.most_trips(loop, most.value)
 
     def plans(self) -> list[_Plan]:
         """The plans for loads that can be raised, and whose dots have no other loads."""
         plans: dict[PlainLoad, _Plan | None] = {}
         for dot in self.dots:
-            if not self.options.everything and not self._pays(dot):
+            if not self.everything and not self._pays(dot):
                 continue
             loads = _loads_of(dot)
             for load in loads:
@@ -224,7 +252,7 @@ class _Kernel:
         )
 
     def _tell(self, op: Operation, text: str) -> None:
-        if self.options.everything:
+        if self.everything:
             remark(op, text)
 
     # -- legality -----------------------------------------------------------------------------------------------------
@@ -281,10 +309,10 @@ class _Kernel:
                 raise _Refused("the kernel writes the array that it loads from", op)
             if not _may_precede(op, load):
                 continue
-            if None in arguments or not isinstance(op, PointerAccess) or not is_pointer_store(op):
+            if None in arguments or not isinstance(op, PointerAccess):
                 raise _Refused("memory that is not known may be written before it", op)
             try:
-                found.append(strided_tile(self.addresses, op))
+                found.append(reached_tile(self.addresses, op))
             except NotAffine as error:
                 raise _Refused(f"what is written before it is not known: {error}", op) from None
         return found
@@ -447,11 +475,11 @@ def _loop_of(op: Operation) -> CountedLoop | None:
     return around if isinstance(around, CountedLoop) else None
 
 
-def _programs_of(kernel: tt.Func) -> list[Value]:
-    """The parameters that are the number of programs."""
-    if kernel.arg_attrs is None:
-        return []
-    return [arg for arg, row in zip(kernel.entry.args, kernel.arg_attrs.elements) if row.get(LAUNCH_VALUE) is not None]
+def _passed_to(kernel: tt.Func) -> dict[Value, str]:
+    """The parameters that the launcher adds, which a persistent kernel has, and what they are."""
+    rows = () if kernel.arg_attrs is None else kernel.arg_attrs.elements
+    names = [(arg, row.get(LAUNCH_VALUE)) for arg, row in zip(kernel.entry.args, rows)]
+    return {arg: name.value for arg, name in names if isinstance(name, StringAttr)}
 
 
 def _nest_of(load: Operation) -> CountedLoop | None:

@@ -101,7 +101,7 @@ DEFAULTS = {
     "without": "",
     "host_maps": False,
     "raise_loads": False,
-    "persistent": False,
+    "persistent": None,
     "launch_versions": False,
 }
 

@@ -74,11 +74,13 @@ class CUDAOptions:
     raise_loads: bool = semantic(
         False, "operands of dots are loaded by TMA instead of pointers in launches that allow it; a remark where not"
     )
-    persistent: bool = semantic(
-        False, "each program computes several tiles, with `raise_loads`, which it turns on; a remark where it cannot"
+    persistent: bool | None = semantic(
+        None,
+        "each program computes several tiles, with `raise_loads`, which it turns on; a remark where it cannot; None: "
+        "in launches for which a model says that it pays",
     )
     launch_versions: bool = semantic(
-        False, "persistent kernels have a version with raised loads, by default; launches set it"
+        False, "kernels have a version with raised loads or persistent programs, where that pays; launches set it"
     )
     without: str = semantic("", "optimizations not to apply, with commas (`dialects.ttg_switches.SWITCHES`)")
 
@@ -188,6 +190,8 @@ def _check_hardware(options: CUDAOptions, target: CUDATarget) -> None:
         )
     if options.persistent and options.num_ctas > 1:
         raise OptionError("persistent=True is for programs of one CTA: set num_ctas=1")
+    if options.persistent and options.launch_cooperative_grid:
+        raise OptionError("persistent=True starts fewer CTAs than the programs of a cooperative grid: choose one")
     if options.raise_loads and not target.gpu.has(TMA):
         name = "persistent" if options.persistent else "raise_loads"
         raise OptionError(f"{name}=True requires TMA (SM90+); current target is sm_{target.capability}")

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -22,7 +23,7 @@ from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_tr
 from ...conversion.llvm.debug_info import DebugInfo
 from ...conversion.ttg_to_llvm.module import ttg_to_llvm
 from ...conversion.ttg_to_llvm.nvidia.target import NVIDIATarget
-from ...dialects import builtin, tt
+from ...dialects import builtin, tt, ttg
 from ...dialects.tt_types import TensorDescType, is_descriptor
 from ...dialects.ttg_switches import WITHOUT, is_on
 from ...hardware.nvidia import NvidiaGPU
@@ -68,6 +69,7 @@ _HOST_MAPS = (
     ),
 )
 _driver_jit = LazyModule(".driver_jit", __package__)
+_predicates = LazyModule("...support.launch_predicate", __package__)
 _occupancy = LazyModule("...hardware.occupancy", __package__)
 _shared_memory_report = LazyModule("..shared_memory_report", __package__)
 _gluon = LazyModule("...transforms.gluon.pipelines", __package__)
@@ -85,8 +87,9 @@ def make_ttir(module: Any, metadata: dict[str, Any], options: CUDAOptions) -> An
     return module
 
 
-def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]:
-    """All passes from `ttir` to `ttgir` for these options; `warps`: another number of them."""
+def ttgir_pipeline(options: CUDAOptions, warps: int | None = None, launch: str = "") -> list[Pass]:
+    """All passes from `ttir` to `ttgir` for these options; `warps`: another number of them; `launch`: the one that a
+    kernel with several versions is compiled for, as of `raise-loads-to-tma`."""
     capability = options.target.capability
     machine = ConvertOptions(f"cuda:{capability}", warps or options.num_warps, options.warp_size, options.num_ctas)
     return [
@@ -97,7 +100,7 @@ def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]
             when=has_any("tt.make_tensor_descriptor", argument="!tt.tensordesc<"),
         ),
         *(
-            _raise_loads(options, machine.num_warps)
+            _raise_loads(options, machine.num_warps, launch)
             if options.raise_loads or (options.launch_versions and options.host_maps)
             else ()
         ),
@@ -118,21 +121,37 @@ def ttgir_pipeline(options: CUDAOptions, warps: int | None = None) -> list[Pass]
     ]
 
 
-def _raise_loads(options: CUDAOptions, warps: int) -> Iterator[Pass]:
+def _raise_loads(options: CUDAOptions, warps: int, launch: str) -> Iterator[Pass]:
     """Loads by TMA in launches that allow it: all that can be, or those of persistent kernels."""
     if options.raise_loads or (options.target.gpu.has(WGMMA) and options.num_ctas == 1):
-        if options.persistent:
-            yield _general("make-persistent", "each program computes several tiles", when=has_any("tt.dot"))
+        if options.persistent or _may_persist(options):
+            yield _general(
+                "make-persistent",
+                "each program computes several tiles",
+                {
+                    "everything": bool(options.persistent),
+                    "capability": options.target.capability,
+                    "warps": warps,
+                    "stages": options.num_stages,
+                },
+                when=has_any("tt.dot"),
+            )
         yield _general(
             "raise-loads-to-tma",
             "loads of affine addresses by TMA",
-            {"everything": options.raise_loads, "warps": warps},
-            when=has_any("tt.dot") if options.raise_loads else _has_nested_dots,
+            {"everything": options.raise_loads, "warps": warps, "launch": launch},
+            when=has_any("tt.dot") if options.raise_loads else _may_raise,
         )
         yield _general("canonicalize", "Drop the pointers of raised loads", when=_is_raised)
 
 
-def _has_nested_dots(module: Operation) -> bool:
+def _may_persist(options: CUDAOptions) -> bool:
+    """Whether kernels may be made persistent by default: no option names a number of programs or registers."""
+    automatic = options.persistent is None and not options.raise_loads and options.launch_versions
+    return automatic and options.maxnreg is None and not options.launch_cooperative_grid
+
+
+def _may_raise(module: Operation) -> bool:
     """Whether a dot is in two loops or more, as those of persistent kernels are."""
     return any(is_tensor_dot(op) and _loops_around(op) > 1 for op in module.walk())
 
@@ -161,9 +180,20 @@ def make_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions, keep
     if options.without:
         module.attributes[WITHOUT] = StringAttr(options.without)
     metadata["num_warps"] = warps = options.num_warps if keep_warps else _warps(module, options)
-    run_pipeline(module, ttgir_pipeline(options, warps), stage="ttgir", verifier=verify)
+    launch = metadata.pop("launch", None)
+    passes = ttgir_pipeline(options, warps, "" if launch is None else json.dumps(launch))
+    run_pipeline(module, passes, stage="ttgir", verifier=verify)
+    if not any(isinstance(op, ttg.WarpSpecialize) for op in module.walk()):
+        _check_worth(options, _launch_values(module))
     metadata["cluster_dims"] = (options.num_ctas, 1, 1)
     return module
+
+
+def _check_worth(options: CUDAOptions, launch_values: list[str]) -> None:
+    """Compile the other version of a kernel that was made persistent by default, and lost by it: without a producer
+    warp, with spills, or too large for shared memory."""
+    if launch_values and options.persistent is None:
+        raise _predicates.OtherVersion(_predicates.NEVER)
 
 
 def gluon_to_ttgir(module: Any, metadata: dict[str, Any], options: CUDAOptions) -> Any:
@@ -229,7 +259,7 @@ class Build:
             metadata.update(_resources(module, options))
             metadata["tensordesc_meta"], metadata["argument_maps"] = _descriptors(module)
             metadata["launch_predicate"] = _launch_predicate(module)
-            metadata["persistent_grid"] = _has_launch_value(module)
+            metadata["persistent_grid"] = _launch_values(module)
             metadata["shared"] = max(lowered.shared_bytes, options.min_shared_mem or 0)
             self._check_shared(module, metadata)
             comment = launch_comment(metadata)
@@ -264,6 +294,8 @@ class Build:
                 code, found = self._retry_for_occupancy(
                     ptx, (code, found), metadata["name"], metadata["num_warps"], metadata["shared"]
                 )
+        if found.spilled:
+            _check_worth(self.options, metadata.get("persistent_grid") or [])
         warn_of(found, metadata["name"], ptx)
         _check_registers(found.registers, metadata)
         metadata["n_regs"], metadata["n_spills"] = found.registers, found.spilled
@@ -377,6 +409,7 @@ class Build:
         """OutOfResources where a CTA needs more shared memory than any GPU of this capability has."""
         limit = self.target.shared_memory
         if metadata["shared"] > limit:
+            _check_worth(self.options, metadata["persistent_grid"])
             raise _shared_memory_report.too_much_shared_memory(
                 module, metadata["shared"], limit, metadata["name"], self.options.num_stages
             )
@@ -478,10 +511,11 @@ def _launch_predicate(module: Operation) -> str | None:
     return next((text.value for text in found if isinstance(text, StringAttr)), None)
 
 
-def _has_launch_value(module: Operation) -> bool:
-    """Whether the kernel has a parameter with the number of its programs, of which a launch starts as many as run."""
+def _launch_values(module: Operation) -> list[str]:
+    """What the launcher passes to a persistent kernel after its arguments; a launch starts as many programs as run."""
     rows = [func.arg_attrs for func in functions_of(module) if isinstance(func, tt.Func) and func.arg_attrs is not None]
-    return any(row.get(LAUNCH_VALUE) is not None for attrs in rows for row in attrs.elements)
+    found = [row.get(LAUNCH_VALUE) for attrs in rows for row in attrs.elements]
+    return [text.value for text in found if isinstance(text, StringAttr)]
 
 
 def _host_map(func: tt.Func, index: int) -> str | None:

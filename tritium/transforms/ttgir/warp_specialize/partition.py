@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects import tt, ttg, ttng
+from ....dialects import llvm, tt, ttg, ttng
 from ....dialects.ttg_maps import linear_layout_of
 from ....dialects.ttg_memory import MemDescType, MemoryLayout
 from ....ir import (
@@ -177,7 +177,7 @@ def _is_independent(op: Operation) -> bool:
     """Whether an operation with effects does not wait for what other threads do."""
     if _writes_shared_only(op) or is_pointer_store(op) or is_descriptor_store(op) or op.traits & DEBUG:
         return True
-    return op.__class__ is tt.AtomicRMW and not op.results[0].uses
+    return op.__class__ is llvm.Assume or (op.__class__ is tt.AtomicRMW and not op.results[0].uses)
 
 
 def _watched(op: Operation) -> int:

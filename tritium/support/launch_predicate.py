@@ -10,7 +10,15 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["LaunchPredicate"]
+from . import TritiumError
+
+__all__ = ["NEVER", "PLAIN", "LaunchPredicate", "OtherVersion", "allows"]
+
+NEVER = "{'nodes':[['int',0]],'conditions':[['least',0,1]]}"
+"""The predicate that no launch meets."""
+
+PLAIN = {"raise_loads": False, "persistent": False, "launch_versions": False}
+"""Options of the version of a kernel that any launch can run."""
 
 Row = list[Any]
 """An expression or a condition: a name, and its operands."""
@@ -56,6 +64,19 @@ class LaunchPredicate:
             if not _CONDITIONS[condition[0]](condition, values):
                 return [condition, *(values[i] for i in condition[1:2])]
         return None
+
+
+class OtherVersion(TritiumError):
+    """A version that is not compiled, since the launch cannot run it or it is slow; `predicate` says which ones can."""
+
+    def __init__(self, predicate: str) -> None:
+        super().__init__("the launch runs the other version of the kernel")
+        self.predicate = predicate
+
+
+def allows(text: str, launch: Mapping[str, Sequence[int]]) -> bool:
+    """Whether a launch (`arguments`, and `grid`) may run a kernel with this predicate."""
+    return LaunchPredicate(text)(launch["arguments"], launch["grid"])
 
 
 # -- expressions ------------------------------------------------------------------------------------------------------
