@@ -26,3 +26,9 @@ def test_unknown_name_is_refused() -> None:
     assert current_names("") == []
     with pytest.raises(OptionError, match="there is no 'tnt'"):
         CUDAOptions.parse({"without": "tma,tnt"}, CUDATarget(90))
+
+
+@pytest.mark.parametrize("removed", sorted(ttg_switches._REMOVED))
+def test_name_of_what_was_removed_is_accepted(removed: str) -> None:
+    assert removed not in SWITCHES
+    assert CUDAOptions.parse({"without": f"{removed},tma"}, CUDATarget(90)).without == "tma"

@@ -24,7 +24,6 @@ SWITCHES = {
     "hoist-waits": "async copies are waited for right before the dot that reads them",
     "accumulator-init": "accumulators start as zeros in registers, not by an MMA with useAcc = false",
     "tma": "tensor descriptors are lowered to pointers",
-    "descriptor-prefetch": "a host descriptor is fetched by the first TMA copy that uses it",
     "host-maps": "kernels build the tensor maps of descriptors that they make from their arguments",
     "raise-loads": "with `raise_loads`, loads by pointers stay loads by pointers",
     "persistent": "with `persistent`, each program computes its own tile only",
@@ -69,9 +68,14 @@ _FORMER = {
 """Former spellings, accepted for one release: former name -> name in `SWITCHES`."""
 
 
+_REMOVED = frozenset({"descriptor-prefetch"})
+"""Names of what is not done any more, accepted for one release."""
+
+
 def current_names(without: str) -> list[str]:
-    """The names in a comma-separated text, each once, former spellings replaced by current ones."""
-    return list(dict.fromkeys(_FORMER.get(name, name) for name in without.split(",") if name))
+    """The names in a comma-separated text, each once: former spellings as current ones, removed ones left out."""
+    names = (_FORMER.get(name, name) for name in without.split(","))
+    return list(dict.fromkeys(name for name in names if name and name not in _REMOVED))
 
 
 def is_on(op: Operation, name: str) -> bool:

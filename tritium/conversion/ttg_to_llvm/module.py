@@ -43,7 +43,6 @@ LOWERINGS.update(CONTROL)
 SHARED = "@global_smem"
 _cluster_memory = LazyModule("...analysis.cluster_memory", __package__)
 _trips = LazyModule("...analysis.trips", __package__)
-_tma = LazyModule(".nvidia.tma", __package__)
 _warps = LazyModule(".nvidia.warp_specialize", __package__)
 
 _SCRATCH = (f"ptr addrspace(1) {GLOBAL_SCRATCH}", "ptr addrspace(1) %profile_scratch")
@@ -157,8 +156,6 @@ def _function(context: ModuleContext, func: tt.Func, options: Any, is_kernel: bo
     if not is_kernel:
         parameters.append("ptr addrspace(3) %shared")
     subprogram = "" if context.debug is None else context.debug.function(func)
-    if is_kernel and any(is_descriptor(arg.type) and arg.users for arg in func.entry.args):
-        _tma.prefetch_descriptors(e, func)
     lower_region(e, func.regions[0])
     if e.specialization is not None:
         _warps.lower_workers(e)

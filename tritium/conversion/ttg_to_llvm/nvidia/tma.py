@@ -21,10 +21,9 @@ from typing import Any, NamedTuple
 
 from ....analysis.tma import box_of, pixel_box
 from ....dialects import ttng
-from ....dialects.tt_types import CachePolicy, DescriptorReduceKind, EvictionPolicy, is_descriptor
+from ....dialects.tt_types import CachePolicy, DescriptorReduceKind, EvictionPolicy
 from ....dialects.ttg_maps import linear_layout
 from ....dialects.ttg_memory import NvmmaShared
-from ....dialects.ttg_switches import is_on
 from ....dialects.ttng_types import CachePolicy as FractionalPolicy
 from ....dialects.ttng_types import EvictionPriority, TensorDescIm2ColType
 from ....ir import PURE, LoopLike, Operation, Value, region_branch_of
@@ -37,7 +36,7 @@ from ..positions import linear_image, with_constant
 from ..shared_memory import SHARED, buffer_of
 from .mbarrier import MEMORY, barrier_address, blocks_sharing, elected, guarded
 
-__all__ = ["Instruction", "l2_policy", "prefetch_descriptors"]
+__all__ = ["Instruction", "l2_policy"]
 
 
 # -- instructions ---------------------------------------------------------------------------------------------------
@@ -226,19 +225,6 @@ def _plus(e: FunctionContext, a: str, b: str) -> str:
 def _tiled(op: Any) -> None:
     if isinstance(op.desc.type, TensorDescIm2ColType):
         raise UnsupportedOperation(op, "of windows (im2col) is not supported")
-
-
-def prefetch_descriptors(e: FunctionContext, func: Any) -> None:
-    """Fetch the descriptors that a kernel is passed, all at the same time, before their first copies do.
-
-    A copy waits until its descriptor has come from global memory.
-    """
-    if not is_on(func.regions[0].blocks[0].first, "descriptor-prefetch"):
-        return
-    first = e.op(f"icmp eq i32 {e.thread}, 0")
-    for arg in func.entry.args:
-        if is_descriptor(arg.type) and arg.users:
-            e.asm("@$1 prefetch.tensormap [$0];", f"l,b,{MEMORY}", [("ptr", e.scalar(arg)), ("i1", first)])
 
 
 # -- copies ---------------------------------------------------------------------------------------------------------
