@@ -25,6 +25,7 @@ from ...dialects import arith, math, tt, ub
 from ...ir import (
     CONSTANT,
     ELEMENTWISE,
+    PURE,
     REARRANGES,
     WRITE,
     Block,
@@ -69,17 +70,25 @@ LOAD_COST, GATHER_COST, MATH_COST, DIVISION_COST, BUFFER_COST = 2, 24, 16, 8, 12
 MAX_DEPTH = 64
 
 
+_READ_BY_INDEX = (tt.Load, *_INDEXED)
+
+
 def _is_indexed(op: Operation) -> bool:
-    return bool(op.traits & REARRANGES) or isinstance(op, (tt.Load, *_INDEXED))
+    return bool(op.traits & REARRANGES) or isinstance(op, _READ_BY_INDEX)
 
 
 def inlinable(op: Operation | None) -> bool:
     """True when the op's tile results can be computed lane by lane in a consumer's loop."""
-    if op is None or not any(isinstance(r.type, TensorType) for r in op.results):
+    if op is None:
+        return False
+    traits, results = op.traits, op.results
+    if traits & ELEMENTWISE and traits & PURE:  # most operations
+        return len(results) == 1 and isinstance(results[0].type, TensorType)
+    if not any(isinstance(r.type, TensorType) for r in results):
         return False
     if _is_indexed(op):
         return True
-    return bool(op.traits & ELEMENTWISE) and len(op.results) == 1 and memory_effects(op) == 0
+    return bool(traits & ELEMENTWISE) and len(results) == 1 and memory_effects(op) == 0
 
 
 @dataclass
