@@ -30,6 +30,7 @@ __all__ = [
     "file_digest",
     "is_trusted",
     "open_file",
+    "make_record_folder",
     "read_record",
     "record_folder",
     "replace_file",
@@ -111,6 +112,14 @@ def record_folder() -> Path:
     return cache_folder() / "native"
 
 
+def make_record_folder() -> str:
+    """The path of `record_folder`, which is made if it can be: a later `write_record` may be given it."""
+    folder = os.path.join(settings.cache.dir, "native")
+    with contextlib.suppress(OSError):
+        os.makedirs(folder, 0o700, exist_ok=True)
+    return folder
+
+
 def _record(name: str) -> str:
     return os.path.join(settings.cache.dir, "native", name)
 
@@ -126,12 +135,11 @@ def read_record(name: str) -> bytes | None:
     return body if len(data) >= _DIGEST_BYTES and sha256(body).digest() == data[:_DIGEST_BYTES] else None
 
 
-def write_record(name: str, body: bytes) -> bool:
-    """Store `body` under `name`; False if the folder cannot be written."""
+def write_record(name: str, body: bytes, folder: str = "") -> bool:
+    """Store `body` under `name`; False if the folder cannot be written. A `folder` that `make_record_folder` returned
+    is not made again: the program may have removed its cache."""
     try:
-        path = _record(name)
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        replace_file(path, sha256(body).digest() + body)
+        replace_file(os.path.join(folder or make_record_folder(), name), sha256(body).digest() + body)
     except OSError:
         return False
     return True

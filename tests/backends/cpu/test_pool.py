@@ -1,5 +1,6 @@
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -432,3 +433,17 @@ def test_code_is_loaded_before_it_is_optimized(monkeypatch: pytest.MonkeyPatch, 
     store_optimized()
     assert answer(load_text("answer", text, 2)) == 42
     assert len(list((tmp_path / "native").iterdir())) == 2
+
+
+def test_optimized_code_is_stored_in_the_cache_of_the_load_unless_it_is_gone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = "define i32 @tt.answer(i32 %a) {\n  ret i32 %a\n}\n"
+    for name in ("kept", "removed"):
+        monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path / name))
+        load_quickly(name, lambda: text)
+    shutil.rmtree(tmp_path / "removed")
+    monkeypatch.setenv("TRITIUM_CACHE_DIR", str(tmp_path / "other"))
+    store_optimized()
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    assert [path.name.partition("-")[0] for path in (tmp_path / "kept" / "native").iterdir()] == ["kept"]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from ...support.cores import usable_cores
-from ...support.folders import read_record, write_record
+from ...support.folders import make_record_folder, read_record, write_record
 from ...support.hashing import sha256
 from ...support.settings import runtime
 from .amx import enable_amx
@@ -105,7 +105,8 @@ def load_text(name: str, text: str, level: int = 0, key: str = "") -> LoadedObje
 
 
 _OPTIMIZED = 2  # as `llvm.lean` requires
-_not_stored: list[tuple[str, str, str]] = []  # name, text and key of what `load_quickly` has compiled
+#: name, text, key and folder of what `load_quickly` has compiled
+_not_stored: list[tuple[str, str, str, str]] = []
 
 
 def load_quickly(name: str, text: Callable[[], str], key: str = "") -> LoadedObject:
@@ -120,7 +121,7 @@ def load_quickly(name: str, text: Callable[[], str], key: str = "") -> LoadedObj
     if loaded is None:
         made = made or text()
         loaded = load_object(emit_object(made, _pool_target(), 0))
-        _not_stored.append((name, made, key))
+        _not_stored.append((name, made, key, make_record_folder()))
     return loaded
 
 
@@ -130,11 +131,12 @@ def has_unstored() -> bool:
 
 
 def store_optimized() -> None:
-    """Optimize what `load_quickly` has compiled and store it on disk, for the next process."""
+    """Optimize what `load_quickly` has compiled and store it on disk, for the next process, in the cache of then."""
     while _not_stored:
-        name, text, key = _not_stored.pop(0)
-        target = _pool_target()
-        write_record(_record(name, key, target), compile_llvm(text, target, _OPTIMIZED).object)
+        name, text, key, folder = _not_stored.pop(0)
+        if os.path.isdir(folder):  # a program may remove its cache
+            target = _pool_target()
+            write_record(_record(name, key, target), compile_llvm(text, target, _OPTIMIZED).object, folder)
 
 
 def stored_text(name: str, key: str) -> LoadedObject | None:
