@@ -252,9 +252,10 @@ def _named_device(value: Any) -> int:
         raise _device_error(f"device {device}")
     if kind != "cuda":
         return UNKNOWN
-    if number.__class__ is int:
-        return number  # type: ignore[no-any-return]
-    return int(str(number)) if str(number).isdigit() else _pointers.device_of_address(int(value.data_ptr()))
+    found: int = number if number.__class__ is int else -1
+    if found < 0:
+        found = int(str(number)) if str(number).isdigit() else _pointers.device_of_address(int(value.data_ptr()))
+    return found
 
 
 def _from_cupy(value: Any) -> ArrayInfo:
