@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["MFMA", "WMMA", "MatrixInstruction", "mfma_for", "mfma_named", "wmma_for"]
+__all__ = ["MFMA", "WMMA", "MatrixInstruction", "mfma_for", "mfma_named", "shapes_of", "wmma_for"]
 
 
 class MatrixInstruction(NamedTuple):
@@ -111,6 +111,11 @@ WMMA: dict[int, dict[Types, MatrixInstruction]] = {
         for b in _OCP_FP8
     },
 }
+
+
+def shapes_of(version: int, types: Types) -> list[str]:
+    """The shapes of the MFMA instructions for these types, such as "32x32x8"."""
+    return [f"{found.m}x{found.n}x{found.k}" for found in MFMA[version].get(types, [])]
 
 
 def mfma_for(version: int, types: Types, side: int, depth: int) -> MatrixInstruction | None:

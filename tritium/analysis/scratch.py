@@ -35,6 +35,7 @@ _SIZES: Mapping[str, Callable[[Any], int]] = {
     "tt.atomic_rmw": lambda op: _reduce.atomic_scratch(op),
     "tt.atomic_cas": lambda op: _reduce.atomic_scratch(op),
     "tt.atomic_load": lambda op: _reduce.atomic_scratch(op),
+    "amdg.buffer_atomic_rmw": lambda op: _reduce.atomic_scratch(op),
     "tt.atomic_poll": lambda op: _reduce.atomic_scratch(op),
     "ttg.local_atomic_scatter_rmw": lambda op: _reduce.atomic_scratch(op),
 }

@@ -240,6 +240,7 @@ class BufferLoad(
 
     verify_op = amdg_checks.buffer
     accesses = (Access("ptr", READ, Memory.GLOBAL),)
+    vectorized = True
 
     ptr: Operand
     offsets: Operand
@@ -290,6 +291,7 @@ class BufferAtomicRMW(
 
     verify_op = amdg_checks.buffer
     accesses = (Access("ptr", READ | WRITE, Memory.GLOBAL),)
+    vectorized = True
     atomic = True
 
     atomic_rmw_op: AtomicField
@@ -315,6 +317,7 @@ class BufferAtomicCAS(
 
     verify_op = amdg_checks.buffer
     accesses = (Access("ptr", READ | WRITE, Memory.GLOBAL),)
+    vectorized = True
     atomic = True
 
     ptr: Operand
@@ -339,6 +342,7 @@ class BufferStore(
 
     verify_op = amdg_checks.buffer
     accesses = (Access("ptr", WRITE, Memory.GLOBAL),)
+    vectorized = True
 
     value: Operand
     ptr: Operand

@@ -206,7 +206,8 @@ class MemoryAccess:
 
     `completes`: the op only starts its accesses, and this is how their completion is observed; None for an op whose
     accesses are done when the next one runs. `atomic`: it reads and writes each element in one step, or is ordered
-    with respect to such accesses of other threads.
+    with respect to such accesses of other threads. `vectorized`: all tensors have one layout, by which an instruction
+    may access several adjacent elements.
     """
 
     __slots__ = ()
@@ -223,6 +224,7 @@ class MemoryAccess:
         accesses = ()
         completes = None
     atomic: ClassVar[bool] = False
+    vectorized: ClassVar[bool] = False
 
     @property
     def releases(self) -> bool:

@@ -13,9 +13,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 
-from ...analysis.matrix_instructions import MatrixInstruction, mfma_named, wmma_for
+from ...analysis.matrix_instructions import MatrixInstruction, mfma_named, shapes_of, wmma_for
 from ...dialects import tt
+from ...dialects.ttg_context import target_of
 from ...dialects.ttg_layouts import AmdMfma, AmdWmma
+from ...hardware.amd import amd_gpu
 from ...ir import TensorType, Type, Value, element_type
 from ...layout import LinearLayout
 from ...layout.amd_mma import MatrixPlan, plan_matrix, result_vectors
@@ -37,6 +39,7 @@ def layout_of(op: tt.Dot) -> AmdMfma | AmdWmma:
 def instruction_of(op: tt.Dot) -> MatrixInstruction:
     """The matrix instruction of a `tt.dot` with a layout of MFMA or WMMA; UnsupportedOperation if there is none."""
     layout = layout_of(op)
+    _check_target(op, layout)
     types = str(element_type(op.a.type)), str(element_type(op.b.type))
     if isinstance(layout, AmdMfma):
         found = mfma_named(layout.version, types, layout.instrShape)
@@ -47,9 +50,29 @@ def instruction_of(op: tt.Dot) -> MatrixInstruction:
         found, name = wmma_for(layout.version, types), "16x16x16"
     if found is None:
         kind = "MFMA" if isinstance(layout, AmdMfma) else "WMMA"
-        which = f"{kind} {name} of version {layout.version}"
+        known = shapes_of(layout.version, types) if isinstance(layout, AmdMfma) else []
+        which = f"{kind} {name} of version {layout.version}" + (f", there are {', '.join(known)}" if known else "")
         raise UnsupportedOperation(op, f"of {types[0]} and {types[1]} has no instruction {which}")
+    result = found.intrinsic.split(".")[1]
+    if str(element_type(op.d.type)) != result:
+        raise UnsupportedOperation(
+            op, f"has an accumulator of {element_type(op.d.type)}; that of {found.intrinsic} is {result}"
+        )
     return found
+
+
+def _check_target(op: tt.Dot, layout: AmdMfma | AmdWmma) -> None:
+    """Raise UnsupportedOperation for the layout of an instruction that the target does not have."""
+    kind, _, arch = target_of(op).partition(":")
+    if kind != "hip":
+        return
+    gpu = amd_gpu(arch)
+    name, version = ("MFMA", gpu.mfma_version) if isinstance(layout, AmdMfma) else ("WMMA", gpu.wmma_version)
+    if layout.version != version:
+        has = f"it has {name} of version {version}" if version else f"it has no {name}"
+        raise UnsupportedOperation(
+            op, f"has the layout {layout}, of {name} of version {layout.version}: not on {arch}, {has}"
+        )
 
 
 @functools.lru_cache(256)

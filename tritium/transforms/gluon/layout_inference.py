@@ -16,8 +16,8 @@ from ...ir import (
     Attribute,
     BlockArgument,
     DenseElementsAttr,
+    MemoryAccess,
     Operation,
-    PointerAccess,
     TensorType,
     Value,
     predecessor_operands,
@@ -94,7 +94,7 @@ class LayoutInference:
             return [(value, layout) for value in forwarded]
         if isinstance(user, gluon.SetAutoLayout):
             return []
-        if isinstance(user, PointerAccess) and user.vectorized:
+        if isinstance(user, MemoryAccess) and user.vectorized:
             return [(v, layout) for v in (*user.operands, *user.results) if isinstance(v.type, TensorType)]
         result = forward(user, i, layout)
         if result is None:
@@ -103,7 +103,7 @@ class LayoutInference:
 
     def _before(self, op: Operation, layout: Any) -> list[tuple[Value, Any]]:
         """The operands of `op`, and its other results, with the layouts that follow from that of a result."""
-        if isinstance(op, PointerAccess) and op.vectorized:
+        if isinstance(op, MemoryAccess) and op.vectorized:
             return [(v, layout) for v in (*op.operands, *op.results) if isinstance(v.type, TensorType)]
         wanted = backward(op, layout) or []
         return [(r, layout) for r in op.results] + [(v, w) for v, w in zip(op.operands, wanted) if w is not None]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ....dialects import tt
+from ....dialects import amdg, tt
 from ....dialects.tt_types import AtomicOp, MemSemantic, MemSyncScope, PointerType
 from ....ir import FloatType, Type, Value, element_type
 from ....support import UnsupportedOperation
@@ -28,7 +28,7 @@ from ..warp import bits_of, from_bits
 from .lowerings import amd_lowers
 from .memory import EMPTY, Written, store_where, where
 
-__all__ = ["SCOPES"]
+__all__ = ["SCOPES", "after_atomic", "atomic_name", "before_atomic", "holders", "update_at"]
 
 SCOPES = {
     MemSyncScope.cta: ' syncscope("workgroup")',
@@ -41,10 +41,10 @@ _NAMES = {AtomicOp.exch: "xchg"}
 _FLOAT_HINTS = f", !amdgpu.no.fine.grained.memory !{EMPTY}, !amdgpu.ignore.denormal.mode !{EMPTY}"
 
 
-_Loaded: TypeAlias = "tt.AtomicRMW | tt.AtomicCAS | tt.AtomicLoad | tt.AtomicPoll"
+_Loaded: TypeAlias = "amdg.BufferAtomicRMW | tt.AtomicRMW | tt.AtomicCAS | tt.AtomicLoad | tt.AtomicPoll"
 
 
-def _element(op: _Loaded | tt.AtomicStore) -> Type:
+def _element(op: tt.AtomicRMW | tt.AtomicCAS | tt.AtomicLoad | tt.AtomicPoll | tt.AtomicStore) -> Type:
     """The type of the elements; they are in global memory."""
     pointer = element_type(op.ptr.type)
     if not isinstance(pointer, PointerType) or pointer.address_space != 1:
@@ -52,7 +52,8 @@ def _element(op: _Loaded | tt.AtomicStore) -> Type:
     return pointer.pointee
 
 
-def _release(e: FunctionContext, sem: MemSemantic, scope: MemSyncScope) -> None:
+def before_atomic(e: FunctionContext, sem: MemSemantic, scope: MemSyncScope) -> None:
+    """Order what precedes an atomic that releases."""
     if sem in _RELEASES:
         e.stmt(f"fence{SCOPES[scope]} release")
         e.barrier()
@@ -66,10 +67,10 @@ def _acquire(e: FunctionContext, sem: MemSemantic, scope: MemSyncScope, met: boo
         e.stmt(f"fence{SCOPES[scope]} acquire")
 
 
-def _conditions(e: FunctionContext, ptr: Value, mask: Value | None) -> tuple[str | None, list[str | None]]:
-    """Whether this thread is the one among copies, and for each register whether it does anything."""
-    holder = first_holder(e, ptr.type)
-    masks = e(mask) if mask is not None else ["true"] * len(e(ptr))
+def holders(e: FunctionContext, at: Value, mask: Value | None) -> tuple[str | None, list[str | None]]:
+    """Whether this thread is the one among copies, and for each register of `at` whether it does anything."""
+    holder = first_holder(e, at.type)
+    masks = e(mask) if mask is not None else ["true"] * len(e(at))
     known: dict[str, str | None] = {"true": holder}
     for m in masks:
         if m not in known:
@@ -77,34 +78,54 @@ def _conditions(e: FunctionContext, ptr: Value, mask: Value | None) -> tuple[str
     return holder, [known[m] for m in masks]
 
 
-def _finish(e: FunctionContext, op: _Loaded, values: dict[int, str], holder: str | None) -> None:
+def after_atomic(e: FunctionContext, op: _Loaded, values: dict[int, str], holder: str | None) -> None:
     """Bind the result, and order what follows."""
     _acquire(e, op.sem, op.scope, bool(op.result.users) and bind_replicated(e, op, values, holder))
+
+
+def atomic_name(op: tt.AtomicRMW | amdg.BufferAtomicRMW, ty: Type) -> str:
+    """LLVM's name of the operation. Raises UnsupportedOperation for elements that it does not have."""
+    name = _NAMES.get(op.atomic_rmw_op, op.atomic_rmw_op.name.strip("_"))
+    if bit_width(ty) < 8 or ((name == "fadd") is not isinstance(ty, FloatType) and name != "xchg"):
+        raise UnsupportedOperation(op, f"({name}) on {ty} is not supported on AMD GPUs")
+    return name
+
+
+def update_at(
+    e: FunctionContext,
+    op: tt.AtomicRMW | amdg.BufferAtomicRMW,
+    address: str,
+    ty: Type,
+    parts: list[str],
+    mask: str | None,
+) -> list[str]:
+    """Update the adjacent elements at `address` by one instruction, where `mask`; the elements before."""
+    name, text = atomic_name(op, ty), llvm_type(ty)
+    vector, whole = text, parts[0]
+    if len(parts) > 1:
+        vector, whole = f"<{len(parts)} x {text}>", "poison"
+        for i, part in enumerate(parts):
+            whole = e.op(f"insertelement {vector} {whole}, {text} {part}, i32 {i}")
+    line = f"atomicrmw {name} ptr addrspace(1) {address}, {vector} {whole}{SCOPES[op.scope]} monotonic"
+    hints = _FLOAT_HINTS if name == "fadd" else ""
+    old = where(e, mask, vector, "zeroinitializer", Written(e, f"{line}{hints}"))
+    return [old] if len(parts) == 1 else [e.op(f"extractelement {vector} {old}, i32 {i}") for i in range(len(parts))]
 
 
 @amd_lowers(tt.AtomicRMW)
 def _rmw(e: FunctionContext, op: tt.AtomicRMW) -> None:
     ty = _element(op)
-    name = _NAMES.get(op.atomic_rmw_op, op.atomic_rmw_op.name.strip("_"))
-    if bit_width(ty) < 8 or ((name == "fadd") is not isinstance(ty, FloatType) and name != "xchg"):
-        raise UnsupportedOperation(op, f"({name}) on {ty} is not supported on AMD GPUs")
-    holder, conditions = _conditions(e, op.ptr, op.mask)
-    addresses, sources, values = e(op.ptr), e(op.val), {}
-    _release(e, op.sem, op.scope)
-    text, hints = llvm_type(ty), _FLOAT_HINTS if name == "fadd" else ""
+    name = atomic_name(op, ty)
+    holder, conditions = holders(e, op.ptr, op.mask)
+    addresses, sources = e(op.ptr), e(op.val)
+    values: dict[int, str] = {}
+    before_atomic(e, op.sem, op.scope)
     most = 4 if name == "fadd" and bit_width(ty) == 16 else byte_width(ty)  # global_atomic_pk_add_f16 adds two
     for group in vector_groups(e, op.ptr, op.mask, most):
         first = group[0]
-        vector, whole = text, sources[first]
-        if len(group) > 1:
-            vector, whole = f"<{len(group)} x {text}>", "poison"
-            for i, r in enumerate(group):
-                whole = e.op(f"insertelement {vector} {whole}, {text} {sources[r]}, i32 {i}")
-        line = f"atomicrmw {name} ptr addrspace(1) {addresses[first]}, {vector} {whole}{SCOPES[op.scope]}"
-        old = where(e, conditions[first], vector, "zeroinitializer", Written(e, f"{line} monotonic{hints}"))
-        for i, r in enumerate(group):
-            values[r] = old if len(group) == 1 else e.op(f"extractelement {vector} {old}, i32 {i}")
-    _finish(e, op, values, holder)
+        parts = [sources[r] for r in group]
+        values.update(zip(group, update_at(e, op, addresses[first], ty, parts, conditions[first])))
+    after_atomic(e, op, values, holder)
 
 
 @amd_lowers(tt.AtomicCAS)
@@ -112,15 +133,15 @@ def _cas(e: FunctionContext, op: tt.AtomicCAS) -> None:
     ty = _element(op)
     if bit_width(ty) < 8:
         raise UnsupportedOperation(op, f"on {ty} is not supported on AMD GPUs")
-    holder, conditions = _conditions(e, op.ptr, None)
+    holder, conditions = holders(e, op.ptr, None)
     addresses, compared, sources, values = e(op.ptr), e(op.cmp), e(op.val), {}
-    _release(e, op.sem, op.scope)
+    before_atomic(e, op.sem, op.scope)
     word = f"i{bit_width(ty)}"
     for (r,) in vector_groups(e, op.ptr, None, byte_width(ty)):
         wanted, new = (bits_of(e, ty, column[r]) for column in (compared, sources))
         line = f"cmpxchg ptr addrspace(1) {addresses[r]}, {word} {wanted}, {word} {new}{SCOPES[op.scope]}"
         values[r] = from_bits(e, ty, where(e, conditions[r], word, "0", _Swap(e, f"{line} monotonic monotonic", word)))
-    _finish(e, op, values, holder)
+    after_atomic(e, op, values, holder)
 
 
 class _Swap:
@@ -136,7 +157,7 @@ class _Swap:
 @amd_lowers(tt.AtomicLoad)
 def _load(e: FunctionContext, op: tt.AtomicLoad) -> None:
     ty = _element(op)
-    holder, conditions = _conditions(e, op.ptr, op.mask)
+    holder, conditions = holders(e, op.ptr, op.mask)
     addresses, values, word = e(op.ptr), {}, f"i{max(8, bit_width(ty))}"
     for (r,) in vector_groups(e, op.ptr, op.mask, byte_width(ty)):
         line = (
@@ -144,15 +165,15 @@ def _load(e: FunctionContext, op: tt.AtomicLoad) -> None:
         )
         found = where(e, conditions[r], word, "0", Written(e, line))
         values[r] = from_bits(e, ty, found if bit_width(ty) >= 8 else e.op(f"trunc {word} {found} to i{bit_width(ty)}"))
-    _finish(e, op, values, holder)
+    after_atomic(e, op, values, holder)
 
 
 @amd_lowers(tt.AtomicStore)
 def _store(e: FunctionContext, op: tt.AtomicStore) -> None:
     ty = _element(op)
-    _, conditions = _conditions(e, op.ptr, op.mask)
+    _, conditions = holders(e, op.ptr, op.mask)
     addresses, sources, word = e(op.ptr), e(op.value), f"i{max(8, bit_width(ty))}"
-    _release(e, op.sem, op.scope)
+    before_atomic(e, op.sem, op.scope)
     for (r,) in vector_groups(e, op.ptr, op.mask, byte_width(ty)):
         bits = bits_of(e, ty, sources[r])
         bits = bits if bit_width(ty) >= 8 else e.op(f"zext i{bit_width(ty)} {bits} to {word}")
@@ -164,7 +185,7 @@ def _store(e: FunctionContext, op: tt.AtomicStore) -> None:
 def _poll(e: FunctionContext, op: tt.AtomicPoll) -> None:
     """Poll each element until it is as expected or the timeout expires; elements are polled in order."""
     ty = _element(op)
-    holder, conditions = _conditions(e, op.ptr, None)
+    holder, conditions = holders(e, op.ptr, None)
     addresses, wanted, values = e(op.ptr), e(op.expected), {}
     end = None
     if op.timeout is not None:
@@ -174,7 +195,7 @@ def _poll(e: FunctionContext, op: tt.AtomicPoll) -> None:
         end = e.op(f"add i64 {_ticks(e)}, {e.op(f'udiv i64 {rounded}, {TICK}')}")
     for (r,) in vector_groups(e, op.ptr, None, byte_width(ty)):
         values[r] = _wait(e, op, (addresses[r], wanted[r]), conditions[r], end)
-    _finish(e, op, values, holder)
+    after_atomic(e, op, values, holder)
 
 
 TICK = 10

@@ -23,7 +23,7 @@ from ..packing import constant_bits, pack, unpack, word_bits
 from ..types import byte_width
 from .lowerings import amd_lowers
 
-__all__: list[str] = []
+__all__ = ["BYTES", "address", "buffer_groups", "resource"]
 
 BYTES = (1 << 31) - 1
 BEYOND = "-2147483648"
@@ -34,23 +34,26 @@ _CDNA_FLAGS = 7 << 12 | 4 << 15
 _RDNA_FLAGS = _CDNA_FLAGS | 1 << 24 | 3 << 28
 
 
-def _groups(e: FunctionContext, base: Value, offsets: Value, mask: Value | None, size: int) -> list[list[int]]:
-    """The registers that one instruction moves: as many neighbors as offsets, base and mask allow, up to 16 bytes."""
+def buffer_groups(
+    e: FunctionContext, base: Value, offsets: Value, mask: Value | None, size: int, most: int = 16
+) -> list[list[int]]:
+    """The registers that one instruction moves: neighbors as offsets, base and mask allow, up to `most` bytes."""
     known, first = e.facts.of(offsets), e.facts.of(base)
     aligned = [gcd(first.divisibility[0], d * size) for d in known.divisibility]
     addresses = AxisInfo(known.contiguity, aligned, known.constancy)
     masks = None if mask is None else e.facts.of(mask)
-    return vector_groups(e.layout(offsets), addresses, masks, size)
+    return vector_groups(e.layout(offsets), addresses, masks, size, most)
 
 
-def _resource(e: FunctionContext, base: Value) -> str:
+def resource(e: FunctionContext, base: Value) -> str:
+    """The resource of 2 GB from the base on."""
     flags = _RDNA_FLAGS if e.module.warp_size == 32 else _CDNA_FLAGS
     name = "llvm.amdgcn.make.buffer.rsrc.p8.p1"
     operands = [("ptr addrspace(1)", e.scalar(base)), ("i16", "0"), ("i64", str(BYTES)), ("i32", str(flags))]
     return e.call("ptr addrspace(8)", name, *operands)
 
 
-def _address(e: FunctionContext, offset: str, size: int, mask: str | None) -> str:
+def address(e: FunctionContext, offset: str, size: int, mask: str | None) -> str:
     """The offset of an access in bytes; beyond the buffer where it is masked off."""
     scaled = offset if size == 1 else e.op(f"shl i32 {offset}, {size.bit_length() - 1}")
     return scaled if mask is None else e.op(f"select i1 {mask}, i32 {scaled}, i32 {BEYOND}")
@@ -72,14 +75,14 @@ def _mask_of(masks: Sequence[str] | None, register: int) -> str | None:
 def _buffer_load(e: FunctionContext, op: amdg.BufferLoad) -> None:
     ty = op.result.type
     size = byte_width(element_type(ty))
-    groups = _groups(e, op.ptr, op.offsets, op.mask, size)
+    groups = buffer_groups(e, op.ptr, op.offsets, op.mask, size)
     bits, words, vector, suffix = _words(ty, len(groups[0]))
-    resource, offsets = _resource(e, op.ptr), e(op.offsets)
+    buffer, offsets = resource(e, op.ptr), e(op.offsets)
     masks = e(op.mask) if op.mask is not None else None
     parts = [""] * len(offsets)
     for group in groups:
         mask = _mask_of(masks, group[0])
-        operands = [("ptr addrspace(8)", resource), ("i32", _address(e, offsets[group[0]], size, mask))]
+        operands = [("ptr addrspace(8)", buffer), ("i32", address(e, offsets[group[0]], size, mask))]
         whole = e.call(vector, f"llvm.amdgcn.raw.ptr.buffer.load.{suffix}", *operands, ("i32", "0"), ("i32", "0"))
         loaded = [whole] if words == 1 else [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(words)]
         if mask is not None and op.other is not None and constant_bits(op.other) != 0:
@@ -103,9 +106,9 @@ def _with_copies(e: FunctionContext, result: Value, parts: list[str]) -> list[st
 def _buffer_store(e: FunctionContext, op: amdg.BufferStore) -> None:
     ty = op.value.type
     size = byte_width(element_type(ty))
-    groups = _groups(e, op.ptr, op.offsets, op.mask, size)
+    groups = buffer_groups(e, op.ptr, op.offsets, op.mask, size)
     bits, words, vector, suffix = _words(ty, len(groups[0]))
-    resource, offsets, values = _resource(e, op.ptr), e(op.offsets), e(op.value)
+    buffer, offsets, values = resource(e, op.ptr), e(op.offsets), e(op.value)
     masks = e(op.mask) if op.mask is not None else None
     holder = first_holder(e, op.offsets.type)
     for group in groups:
@@ -118,6 +121,6 @@ def _buffer_store(e: FunctionContext, op: amdg.BufferStore) -> None:
             whole = "poison"
             for i, word in enumerate(packed):
                 whole = e.op(f"insertelement {vector} {whole}, i{bits} {word}, i32 {i}")
-        operands = [(vector, whole), ("ptr addrspace(8)", resource)]
-        operands += [("i32", _address(e, offsets[group[0]], size, mask)), ("i32", "0"), ("i32", "0")]
+        operands = [(vector, whole), ("ptr addrspace(8)", buffer)]
+        operands += [("i32", address(e, offsets[group[0]], size, mask)), ("i32", "0"), ("i32", "0")]
         e.call_void(f"llvm.amdgcn.raw.ptr.buffer.store.{suffix}", *operands)

@@ -33,6 +33,7 @@ NO_ACCESS_MERGING = "tritium-no-access-merging"
 _AXES = "xyz"
 _NVIDIA_DIALECTS = ("ttng", "nvg", "nvvm")
 _NVIDIA_ONLY = frozenset(name for file, names in FILES.items() if file.startswith("nvidia.") for name in names.split())
+_LATER = ("amdg.buffer_load_to_local",)  # instructions of gfx950
 _FLAGS = 4 << 20  # the number of the first metadata node of the module's flags
 _LOCAL = 5 << 20  # the number of the metadata node by which a fence orders LDS alone
 
@@ -65,10 +66,10 @@ class AMDTarget(AMDArithmetic):
         self.waves_per_eu, self.flush, self.extra_attributes = waves_per_eu, flush, attributes
 
     def lowering_of(self, cls: type[Operation]) -> LoweringFunction | None:
-        """That of `amd/files`, or a refusal of what only NVIDIA GPUs have."""
+        """That of `amd/files`, or a refusal of what only NVIDIA GPUs or later AMD GPUs have."""
         if cls.name in AMD_LOWERINGS.files:
             return AMD_LOWERINGS.find(cls)
-        refused = cls.name in _NVIDIA_ONLY or cls.name.partition(".")[0] in _NVIDIA_DIALECTS
+        refused = cls.name in _NVIDIA_ONLY or cls.name in _LATER or cls.name.partition(".")[0] in _NVIDIA_DIALECTS
         return self._refuse if refused else None
 
     def _refuse(self, e: ThreadEmitter, op: Operation) -> None:
