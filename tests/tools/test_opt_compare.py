@@ -104,7 +104,7 @@ def test_every_target_has_its_pipelines():
     assert names_of("ttir") == ["ttir-cpu", "ttir-cuda-80", "ttir-cuda-90", "ttir-cuda-100", "ttir-cuda-120", "ttir-hip-gfx942"]  # fmt: skip
     assert names_of("ttgir") == ["ttgir-cuda-80", "ttgir-cuda-90", "ttgir-cuda-100", "ttgir-cuda-120", "ttgir-hip-gfx942", "ttgir-hip-gfx1100"]  # fmt: skip
     assert names_of("ttcir") == ["ttcir-cpu"] and names_of("lowering") == ["lowering-cuda", "lowering-hip"]
-    assert names_of("gluon") == ["gluon-cuda-80", "gluon-cuda-90"]
+    assert names_of("gluon") == ["gluon-cuda-80", "gluon-cuda-90", "gluon-hip-gfx942"]
 
 
 @pytest.mark.parametrize(

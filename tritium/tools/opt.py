@@ -90,6 +90,11 @@ PASSES.add_pipeline(
     lambda: _gluon.PIPELINE_WITH_TMA,
 )
 PASSES.add_pipeline(
+    "gluon-hip-gfx942",
+    "all passes from a kernel in Gluon to ttgir, for hip:gfx942",
+    lambda: _gluon.PIPELINE_FOR_AMD,
+)
+PASSES.add_pipeline(
     "lowering-cuda", "all passes on ttgir before LLVM's IR is printed, for NVIDIA GPUs", lambda: _lowering.LOWERING
 )
 PASSES.add_pipeline(

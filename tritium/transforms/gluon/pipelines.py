@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...ir import IfLike
 from ...ir.passes import has_any, has_interface, rows_from
 
-__all__ = ["PIPELINE", "PIPELINE_WITH_HOST_MAPS", "PIPELINE_WITH_TMA", "TO_TILES"]
+__all__ = ["PIPELINE", "PIPELINE_FOR_AMD", "PIPELINE_WITH_HOST_MAPS", "PIPELINE_WITH_TMA", "TO_TILES"]
 
 _gluon = rows_from(__package__)
 _general = rows_from(__package__.rpartition(".")[0])
@@ -51,6 +51,17 @@ _CLUSTERS = [
 
 PIPELINE = [*_CHOICE, *_CLEANUP]
 """The passes for a GPU without TMA."""
+
+PIPELINE_FOR_AMD = [
+    *_CHOICE,
+    _gluon(
+        "decompose-scaled-upcasts",
+        "There are no instructions for them before gfx950",
+        when=has_any("amdg.scaled_upcast_fp4", "amdg.scaled_upcast_fp8"),
+    ),
+    *_CLEANUP,
+]
+"""The passes for AMD GPUs with code generation."""
 
 PIPELINE_WITH_TMA = [*_CHOICE, *_DESCRIPTORS, *_CLEANUP, *_CLUSTERS]
 """The passes since Hopper."""
