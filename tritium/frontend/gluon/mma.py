@@ -19,8 +19,11 @@ from .semantic import checked
 from .shared_memory import shared_memory_descriptor
 
 __all__ = [
+    "Semantics",
+    "check_shapes",
     "fence_async_shared",
     "mma_v2",
+    "precision_of",
     "warpgroup_mma",
     "warpgroup_mma_accumulator",
     "warpgroup_mma_accumulator_type",
@@ -32,7 +35,8 @@ Semantics: TypeAlias = Any
 """The `GluonSemantic` that the visitor passes; None in a call from Python."""
 
 
-def _precision(sem: Semantics, precision: object) -> Any:
+def precision_of(sem: Semantics, precision: object) -> Any:
+    """The input precision of this name; None: the default of the options. LanguageError for an unsupported one."""
     text = str(unwrap(precision) or sem.default_dot_input_precision).lower()
     if text not in PRECISIONS or text not in sem.allowed_dot_input_precisions:
         raise LanguageError(f"ValueError: precision must be one of {sem.allowed_dot_input_precisions}, got {text}")
@@ -57,13 +61,13 @@ def mma_v2(a: object, b: object, acc: object, input_precision: object = None, _s
                 f" k_width) of the accumulator's layout, not {layout}"
             )
     left, right = operands
-    _check_shapes(left.type.shape, right.type.shape, acc.type.shape, "mma_v2")
-    op = tt.Dot(left.handle, right.handle, acc.handle, _precision(_semantic, input_precision), None)
+    check_shapes(left.type.shape, right.type.shape, acc.type.shape, "mma_v2")
+    op = tt.Dot(left.handle, right.handle, acc.handle, precision_of(_semantic, input_precision), None)
     return _semantic.emit(op, acc.type)  # type: ignore[no-any-return]
 
 
-def _check_shapes(a: Sequence[int], b: Sequence[int], acc: Sequence[int], name: str) -> None:
-    """Raise unless (…, M, K) times (…, K, N) gives (…, M, N)."""
+def check_shapes(a: Sequence[int], b: Sequence[int], acc: Sequence[int], name: str) -> None:
+    """Raise LanguageError unless (…, M, K) times (…, K, N) gives (…, M, N)."""
     a, b, acc = list(a), list(b), list(acc)
     if a[-1] != b[-2] or a[:-1] != acc[:-1] or b[-1] != acc[-1]:
         raise LanguageError(f"ValueError: {name}: operands of shapes {a} and {b} do not give an accumulator of {acc}")
@@ -156,7 +160,7 @@ def warpgroup_mma(
             f"ValueError: the accumulator of warpgroup_mma must have an NVMMADistributedLayout of version [3, 0], not"
             f" {ty.layout}"
         )
-    _check_shapes(a.type.shape, b.type.shape, ty.shape, "warpgroup_mma")
+    check_shapes(a.type.shape, b.type.shape, ty.shape, "warpgroup_mma")
     if a.dtype is not b.dtype and not (a.dtype.is_fp8() and b.dtype.is_fp8()):
         raise LanguageError(
             f"ValueError: the operands of warpgroup_mma have the element types {a.dtype} and {b.dtype}",
@@ -167,7 +171,7 @@ def warpgroup_mma(
         b.handle,
         acc.handle,
         _semantic.to_condition(use_acc).handle,
-        _precision(_semantic, precision),
+        precision_of(_semantic, precision),
         _imprecise(_semantic, a, b, max_num_imprecise_acc),
         flag(is_async),
     )

@@ -8,10 +8,14 @@ from ..errors import LanguageError
 from ..language.builtin import builtin
 from .layout_base import LayoutValue
 
-__all__ = ["AMD", "BLACKWELL", "refused_class", "refused_functions"]
+__all__ = ["AMD", "BLACKWELL", "CDNA4", "CDNA5", "refused_class", "refused_functions"]
 
-AMD = "is an instruction of AMD GPUs, for which Gluon is not compiled yet"
-"""The reason for instructions of AMD GPUs."""
+AMD = "is not supported in Gluon on AMD GPUs yet"
+"""The reason for what AMD GPUs could do that others have, too."""
+CDNA4 = "is an instruction of CDNA4 GPUs (gfx950), for which Gluon is not compiled yet"
+"""The reason for instructions since CDNA4."""
+CDNA5 = "is an instruction of CDNA5 GPUs (gfx1250), for which Gluon is not compiled yet"
+"""The reason for instructions since CDNA5."""
 BLACKWELL = "needs tensor memory, which Blackwell GPUs have: they are not supported yet"
 """The reason for instructions of Blackwell GPUs."""
 

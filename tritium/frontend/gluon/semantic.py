@@ -28,7 +28,7 @@ from .types import distributed_type
 if TYPE_CHECKING:
     from ..semantics.context import Operand
 
-__all__ = ["GluonSemantic", "checked"]
+__all__ = ["GluonSemantic", "checked", "type_of_pairs"]
 
 _AUTO = AutoLayout()
 
@@ -259,24 +259,13 @@ class GluonSemantic(Semantic):
 
     def fp4_to_fp(self, src: object, element: object, axis: object) -> tensor:
         """The two e2m1 numbers in each byte of `src`, next to each other along `axis`: low bits first."""
-        src, element, axis = checked(src, "fp4_to_fp"), unwrap(element), unwrap(axis)
-        ty: distributed_type = src.type
+        src, element = checked(src, "fp4_to_fp"), unwrap(element)
         if src.dtype not in (int8, uint8) or element not in (float16, bfloat16):
             raise type_error(
                 f"fp4_to_fp converts int8 or uint8 to float16 or bfloat16, not {src.dtype} to {element}",
                 "pack two numbers in a byte; convert the float16 to others",
             )
-        if not isinstance(axis, int) or not -len(ty.shape) <= axis < len(ty.shape):
-            raise value_error(f"fp4_to_fp: axis {axis} is out of range for a tensor of rank {len(ty.shape)}")
-        axis %= len(ty.shape)
-        encoding = src.handle.type.encoding
-        layout = of_pairs(encoding, tuple(ty.shape), axis) if isinstance(encoding, Distributed) else None
-        dims = [2 * n if d == axis else n for d, n in enumerate(ty.shape)]
-        if layout is None:
-            raise value_error(
-                f"fp4_to_fp: no layout of the result follows from {ty.layout}", "set one: gl.set_auto_layout(x, layout)"
-            )
-        out = distributed_type(element, dims, layout_of(layout, dims))
+        axis, out = type_of_pairs(src, element, axis, "fp4_to_fp")
         return self.emit(ttg.Fp4ToFp(src.handle, axis, result=out.ir), out)
 
     # -- the machine ----------------------------------------------------------------------------------------------
@@ -309,6 +298,26 @@ def checked(x: object, name: str) -> tensor:
         kind = x.type if isinstance(x, tensor) else repr(unwrap(x))
         raise type_error(f"{name} takes a tensor with a layout, got {kind}")
     return x
+
+
+def type_of_pairs(src: tensor, element: dtype, axis: object, name: str) -> tuple[int, distributed_type]:
+    """The axis from the front, and the type of the result where each element of `src` holds two neighbours along it.
+
+    Raises LanguageError where no layout of them follows from that of `src`; `name` is the function's.
+    """
+    ty: distributed_type = src.type
+    rank, along = len(ty.shape), unwrap(axis)
+    if not isinstance(along, int) or not -rank <= along < rank:
+        raise value_error(f"{name}: axis {along} is out of range for a tensor of rank {rank}")
+    along %= rank
+    encoding = src.handle.type.encoding
+    layout = of_pairs(encoding, tuple(ty.shape), along) if isinstance(encoding, Distributed) else None
+    dims = [2 * n if d == along else n for d, n in enumerate(ty.shape)]
+    if layout is None:
+        raise value_error(
+            f"{name}: no layout of the result follows from {ty.layout}", "set one: gl.set_auto_layout(x, layout)"
+        )
+    return along, distributed_type(element, dims, layout_of(layout, dims))
 
 
 def _cut(op: Operation, encoding: Attribute) -> Slice | None:

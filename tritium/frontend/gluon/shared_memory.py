@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "allocate_shared",
+    "integers_of",
     "memdesc_index",
     "memdesc_reinterpret",
     "memdesc_reshape",
@@ -109,7 +110,8 @@ def _view(
     return _buffer(sem, make(found.ir), found)
 
 
-def _integers(values: Any, what: str) -> list[int]:
+def integers_of(values: Any, what: str) -> list[int]:
+    """A list of integers known at compile time, as constexprs or not. Raises LanguageError for others."""
     found: list[int] = plain(list(values))
     if not is_int_list(found):
         raise value_error(f"all elements of '{what}' must be integers but got {found}")
@@ -126,7 +128,7 @@ def allocate_shared(
     element_ty = unwrap(element_ty)
     if not isinstance(element_ty, dtype):
         raise type_error(f"expected 'element_ty' to be a dtype but got {element_ty!r}", "such as gl.float16")
-    dims = _integers(unwrap(shape), "shape")
+    dims = integers_of(unwrap(shape), "shape")
     ty = shared_memory_descriptor_type(element_ty, dims, layout, dims)
     if value is None:
         return _buffer(sem, ttg.LocalAlloc(result=ty.ir), ty)
@@ -267,7 +269,7 @@ def memdesc_slice(
     sem: GluonSemantic, buffer: shared_memory_descriptor, start: object, length: object, dim: Any
 ) -> shared_memory_descriptor:
     """The part of `length` from `start` along `dim`."""
-    start, length, dim = _integers([start, length, dim], "slice")
+    start, length, dim = integers_of([start, length, dim], "slice")
     if not 0 <= dim < buffer.rank:
         raise value_error(f"dim {dim} is out of bounds for memdesc rank {buffer.rank}")
     whole = buffer.shape[dim]
@@ -305,7 +307,7 @@ def memdesc_index(sem: GluonSemantic, buffer: shared_memory_descriptor, index: O
 
 def memdesc_trans(sem: GluonSemantic, buffer: shared_memory_descriptor, order: object) -> shared_memory_descriptor:
     """Dimension k of the view is dimension order[k] of the buffer."""
-    dims = _integers(order, "order")
+    dims = integers_of(order, "order")
     if sorted(dims) != list(range(buffer.rank)):
         raise value_error(f"source rank ({buffer.rank}) and order length ({len(dims)}) must match, got order {dims}")
     ty = buffer.handle.type
@@ -347,7 +349,7 @@ def _linear(layout: LinearLayout, alignment: int) -> SharedLinear:
 
 def memdesc_reshape(sem: GluonSemantic, buffer: shared_memory_descriptor, shape: object) -> shared_memory_descriptor:
     """The same elements in another shape, in row-major order."""
-    dims = _integers(shape, "shape")
+    dims = integers_of(shape, "shape")
     if prod(dims) != buffer.numel:
         raise value_error(f"memdesc_reshape total elements mismatch: {buffer.shape} -> {dims}")
     ty = buffer.handle.type
@@ -391,7 +393,7 @@ def memdesc_reinterpret(
     element = buffer.dtype if unwrap(element) is None else unwrap(element)
     if not isinstance(element, dtype):
         raise type_error(f"expected 'dtype' to be a dtype but got {element!r}", "such as gl.float16")
-    dims = buffer.shape if unwrap(shape) is None else _integers(unwrap(shape), "shape")
+    dims = buffer.shape if unwrap(shape) is None else integers_of(unwrap(shape), "shape")
     layout = buffer.layout if unwrap(layout) is None else layout
     ty = shared_memory_descriptor_type(element, dims, layout, dims)
     have, want = bits_from(buffer.handle), buffer_bits(ty.ir)  # of an argument of a function: checked when inlined

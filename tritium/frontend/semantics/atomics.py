@@ -27,7 +27,7 @@ from .memory import boolean_mask, check_one_address, check_writable, choice
 if TYPE_CHECKING:
     from .context import SemanticContext
 
-__all__ = ["atomic_cas", "atomic_load", "atomic_poll", "atomic_rmw", "atomic_store"]
+__all__ = ["INTEGER_OPS", "atomic_cas", "atomic_load", "atomic_poll", "atomic_rmw", "atomic_store", "order_and_scope"]
 
 SEM = {
     "acquire": tt.MemSemantic.acquire,
@@ -38,7 +38,8 @@ SEM = {
 SCOPE = {"gpu": tt.MemSyncScope.gpu, "cta": tt.MemSyncScope.cta, "sys": tt.MemSyncScope.sys}
 
 
-def _order(sem_text: Any, scope_text: Any) -> tuple[Any, Any]:
+def order_and_scope(sem_text: Any, scope_text: Any) -> tuple[Any, Any]:
+    """The memory semantic and scope of these names; by default acq_rel and gpu."""
     return (
         choice(SEM, sem_text, "Memory semantic") or tt.MemSemantic.acq_rel,
         choice(SCOPE, scope_text, "Memory scope") or tt.MemSyncScope.gpu,
@@ -73,7 +74,7 @@ def _check_pointer(ptr: Any, name: str) -> dtype:
 
 def atomic_cas(sem: SemanticContext, ptr: tensor, cmp: Any, val: Any, order: Any = None, scope: Any = None) -> tensor:
     """The old value; where it equals `cmp` it is replaced by `val`."""
-    order, scope = _order(order, scope)
+    order, scope = order_and_scope(order, scope)
     element = _check_pointer(ptr, "atomic_cas")
     if element.primitive_bitwidth not in (16, 32, 64):
         raise value_error(f"atomic_cas only supports elements with width {{16, 32, 64}}, got {element}")
@@ -104,7 +105,7 @@ def _operands(sem: SemanticContext, ptr: tensor, val: Any, mask: Any, name: str)
     return val, mask
 
 
-_INTEGER = {
+INTEGER_OPS = {
     "add": (tt.AtomicOp.add, tt.AtomicOp.add),
     "and": (tt.AtomicOp._and, tt.AtomicOp._and),
     "or": (tt.AtomicOp._or, tt.AtomicOp._or),
@@ -113,11 +114,12 @@ _INTEGER = {
     "min": (tt.AtomicOp.min, tt.AtomicOp.umin),
     "xchg": (tt.AtomicOp.exch, tt.AtomicOp.exch),
 }
+"""The operations on signed and unsigned integers, by name."""
 
 
 def atomic_rmw(sem: SemanticContext, name: str, ptr: tensor, val: Any, mask: Any, order: Any, scope: Any) -> tensor:
     """The old value, replaced by op(old, val) where `mask` holds; `name` is add, and, or, xor, max, min or xchg."""
-    order, scope = _order(order, scope)
+    order, scope = order_and_scope(order, scope)
     val, mask = _operands(sem, ptr, val, mask, name)
     kind = val.dtype
     if kind.is_floating():
@@ -126,7 +128,7 @@ def atomic_rmw(sem: SemanticContext, name: str, ptr: tensor, val: Any, mask: Any
         if name not in ("add", "xchg"):
             return _float_bits(sem, name, ptr, val, mask, order, scope)
         return _emit(sem, tt.AtomicOp.fadd if name == "add" else tt.AtomicOp.exch, ptr, val, mask, order, scope)
-    signed, unsigned = _INTEGER[name]
+    signed, unsigned = INTEGER_OPS[name]
     return _emit(sem, signed if kind.is_int_signed() else unsigned, ptr, val, mask, order, scope)
 
 
@@ -162,7 +164,7 @@ def _float_bits(
     kind = val.dtype
     bits = get_int_dtype(kind.primitive_bitwidth, False)
     at = sem.bitcast(ptr, pointer_type(bits))
-    return sem.bitcast(_emit(sem, _INTEGER[name][1], at, sem.bitcast(val, bits), mask, order, scope), kind)
+    return sem.bitcast(_emit(sem, INTEGER_OPS[name][1], at, sem.bitcast(val, bits), mask, order, scope), kind)
 
 
 # -- loads, stores, polls -----------------------------------------------------------------------------------------

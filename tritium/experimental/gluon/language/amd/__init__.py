@@ -1,10 +1,10 @@
-"""Names of AMD GPUs, for programs that import them; instructions are refused where a kernel uses them."""
+"""AMD GPUs: layouts and instructions of each family; what is not supported is refused where a kernel uses it."""
 
 from .....frontend.gluon.amd_layouts import AMDMFMALayout, AMDWMMALayout
-from .....frontend.gluon.refused import AMD, refused_class, refused_functions
+from .....frontend.gluon.amd_values import slice_tensor as slice
+from .....frontend.gluon.refused import AMD, refused_class
 from . import cdna3, cdna4, cdna5, hint, rdna3, rdna4
 
-slice = refused_functions("slice", AMD)["slice"]
 warp_pipeline_stage = refused_class("warp_pipeline_stage", AMD)
 gfx1250 = cdna5
 

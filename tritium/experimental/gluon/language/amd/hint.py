@@ -1,10 +1,5 @@
-"""Hints to the scheduler of instructions: refused where a kernel uses them."""
+"""Hints to the scheduler of instructions."""
 
-from .....frontend.gluon.refused import AMD, refused_functions
+from .....frontend.gluon.amd_values import sched_barrier
 
-globals().update(
-    refused_functions(
-        "sched_barrier",
-        AMD,
-    )
-)
+__all__ = ["sched_barrier"]

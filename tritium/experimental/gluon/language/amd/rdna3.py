@@ -1,10 +1,7 @@
-"""Instructions of RDNA3 GPUs: refused where a kernel uses them."""
+"""RDNA3 GPUs (gfx1100): WMMA."""
 
-from .....frontend.gluon.refused import AMD, refused_functions
+from .....frontend.gluon.amd_mma import wmma_of
 
-globals().update(
-    refused_functions(
-        "wmma",
-        AMD,
-    )
-)
+wmma = wmma_of(1, "RDNA3")
+
+__all__ = ["wmma"]

@@ -1,10 +1,7 @@
-"""Instructions of RDNA4 GPUs: refused where a kernel uses them."""
+"""RDNA4 GPUs (gfx1200): WMMA, whose code is not generated yet."""
 
-from .....frontend.gluon.refused import AMD, refused_functions
+from .....frontend.gluon.amd_mma import wmma_of
 
-globals().update(
-    refused_functions(
-        "wmma",
-        AMD,
-    )
-)
+wmma = wmma_of(2, "RDNA4")
+
+__all__ = ["wmma"]

@@ -1,10 +1,10 @@
 """Synchronization of clusters of CDNA5 GPUs: refused where a kernel uses it."""
 
-from ......frontend.gluon.refused import AMD, refused_functions
+from ......frontend.gluon.refused import CDNA5, refused_functions
 
 globals().update(
     refused_functions(
         "arrive wait",
-        AMD,
+        CDNA5,
     )
 )
