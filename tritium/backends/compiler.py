@@ -14,7 +14,7 @@ from ..support import UnsupportedStage
 from ..support.dataclasses import dataclass, fields
 from .errors import BackendError
 
-__all__ = ["BaseBackend", "GPUTarget", "Language", "Mismatch", "Stage", "UserText", "check_language"]
+__all__ = ["BaseBackend", "GPUTarget", "Language", "Mismatch", "Stage", "UserText"]
 
 
 class GPUTarget(NamedTuple):
@@ -41,15 +41,6 @@ class Language:
 
     TRITON = "triton"
     GLUON = "gluon"
-
-
-def check_language(language: Any) -> None:
-    """BackendError for Gluon, on a backend that has no stages for it."""
-    if language == Language.GLUON:
-        raise BackendError(
-            "kernels in Gluon are compiled for NVIDIA GPUs and CPUs: use the Triton language (triton.language) here, or"
-            " run the kernel on an emulated GPU (TRITIUM_TARGET=emulated:90)"
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...support import settings
 from ...support.lazy import LazyModule
-from ..compiler import Mismatch, Stage, check_language
+from ..compiler import Language, Mismatch, Stage
 from ..errors import BackendError
 from ..gpu import GPUBackend
 from ..releases import llvm_release
@@ -70,16 +70,25 @@ class HIPBackend(GPUBackend):
     def add_stages(self, stages: dict[str, Any], options: HIPOptions, language: object = None) -> None:
         """ttir -> ttgir -> llir -> (amdgcn, on demand) hsaco; only the first without code generation for the target.
 
+        Kernels in Gluon start at ttgir, and need a target with code generation.
+
         LLVM generates code for an object file or for text, not for both at once: the text is generated when it is read.
         The emulator executes the text: for it, hsaco is made on demand instead. Both are made at once where the text
         may be replaced (`compilation.override`, hooks) or is to be shown (`amd.dump_amdgcn`, traces).
         """
-        check_language(language)
         functions, build = self.stage_functions, _LazyBuild(self.stage_functions, options)
-        stages["ttir"] = Stage(lambda module, metadata: functions.make_ttir(module, metadata, options))
-        if self.planned_stages:
-            return
-        stages["ttgir"] = Stage(lambda module, metadata: functions.make_ttgir(module, metadata, options))
+        if language == Language.GLUON:  # its frontend makes tensors with layouts
+            if self.planned_stages:
+                raise BackendError(
+                    f"kernels in Gluon are compiled for {' and '.join(GENERATED)} of AMD's GPUs, not for"
+                    f" {self.target.arch}\nhint: TRITIUM_TARGET=emulated:gfx942 runs them on the emulator"
+                )
+            stages["ttgir"] = Stage(lambda module, metadata: functions.gluon_to_ttgir(module, metadata, options))
+        else:
+            stages["ttir"] = Stage(lambda module, metadata: functions.make_ttir(module, metadata, options))
+            if self.planned_stages:
+                return
+            stages["ttgir"] = Stage(lambda module, metadata: functions.make_ttgir(module, metadata, options))
         stages["llir"] = Stage(lambda module, metadata: build().make_llir(module, metadata))
         whole = _needs_assembly_text()
         stages["amdgcn"] = Stage(
@@ -115,9 +124,9 @@ class HIPBackend(GPUBackend):
         """The stage, for callers that run stages one by one: `code` is LLVM IR, or assembly."""
         return self.stage_functions.Build(options).make_hsaco(code, metadata)
 
-    def gluon_to_ttgir(self, *args: object) -> object:
-        """BackendError: this stage reads what Gluon's frontend makes."""
-        raise BackendError("gluon_to_ttgir: kernels are written in the Triton language, which make_ttgir takes")
+    def gluon_to_ttgir(self, module: object, metadata: dict[str, object], options: HIPOptions) -> object:
+        """The stage of kernels in Gluon, for callers that run stages one by one."""
+        return self.stage_functions.gluon_to_ttgir(module, metadata, options)
 
     def load(self, code: bytes, metadata: Mapping[str, object]) -> object:
         """The code object, for each GPU; BackendError where there is no HIP runtime."""

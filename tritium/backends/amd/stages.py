@@ -37,8 +37,9 @@ from .options import HIPOptions
 from .pipelines import LOWERING, ttgir_pipeline
 from .target import HIPTarget
 
-__all__ = ["PIPELINES", "Build", "make_ttgir", "make_ttir"]
+__all__ = ["PIPELINES", "Build", "gluon_to_ttgir", "make_ttgir", "make_ttir"]
 
+_gluon = LazyModule("...transforms.gluon.pipelines", __package__)
 _shared_memory_report = LazyModule("..shared_memory_report", __package__)
 
 PIPELINES = {"hip:gfx942": gpu_ttir_pipeline(HIPTarget("gfx942").has_descriptors, True)}
@@ -64,6 +65,13 @@ def make_ttgir(module: builtin.Module, metadata: dict[str, object], options: HIP
     """Tensors with layouts for warps of the target's size."""
     metadata["num_warps"] = options.num_warps
     run_pipeline(module, ttgir_pipeline(options), stage="ttgir", verifier=verify)
+    return module
+
+
+def gluon_to_ttgir(module: builtin.Module, metadata: dict[str, object], options: HIPOptions) -> builtin.Module:
+    """Gluon's module with all layouts chosen, for the warps that the kernel's layouts are made for."""
+    metadata["num_warps"] = options.num_warps
+    run_pipeline(module, _gluon.PIPELINE_FOR_AMD, stage="ttgir", verifier=verify)
     return module
 
 
