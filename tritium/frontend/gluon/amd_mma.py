@@ -45,6 +45,11 @@ def _dot(sem: GluonSemantic, name: str, a: object, b: object, acc: tensor) -> te
             )
     left, right = operands
     check_shapes(left.type.shape, right.type.shape, acc.type.shape, name)
+    if left.dtype is not right.dtype and not (left.dtype.is_fp8() and right.dtype.is_fp8()):
+        raise LanguageError(
+            f"ValueError: the operands of {name} have the element types {left.dtype} and {right.dtype}",
+            "both must have one type, or types of 8-bit floats",
+        )
     op = tt.Dot(left.handle, right.handle, acc.handle, precision_of(sem, None), None)
     return sem.emit(op, acc.type)
 

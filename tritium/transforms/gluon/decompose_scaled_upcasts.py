@@ -6,7 +6,7 @@
                                                             %y = arith.truncf %2 : f32 to bf16
 
 For targets without an instruction for it. Pairs of 4-bit floats become f16 by `ttg.fp4_to_fp` first. Scales are powers
-of two, so that the product in f32 is exact, and the result is rounded once.
+of two, so that multiplying in f32 is exact, and the result is rounded once.
 """
 
 from __future__ import annotations
