@@ -10,13 +10,15 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..ir import Value
+from ..ir.attributes import IntegerAttr
+from ..ir.folding import constant_of
 from . import scalar_types
 from .aggregate_types import tensor_descriptor_type
-from .constexpr import constexpr
+from .constexpr import constexpr, unwrap
 from .scalar_types import BaseType
 from .tuples import tuple as tl_tuple
 
-__all__ = ["tensor", "tensor_descriptor", "tensor_descriptor_base", "value_text"]
+__all__ = ["tensor", "tensor_descriptor", "tensor_descriptor_base", "unwrap_literal", "value_text"]
 
 _SCALAR_SHAPE = tl_tuple([])
 
@@ -77,6 +79,20 @@ class tensor:
 
     def __bool__(self) -> bool:
         raise TypeError("the truth of a run-time value is not known while compiling")
+
+
+def unwrap_literal(x: Any) -> Any:
+    """The integer or truth of a constexpr or of a run-time scalar that is a literal; anything else unchanged.
+
+    A plain assignment makes run-time values of compile-time integers. `BLOCK, STAGES = SIZES` kept them compile-time in
+    Triton before 3.9, so what needs a compile-time integer accepts a scalar that is a constant of the IR.
+    """
+    if x.__class__ is tensor and not x.type.is_block() and (x.dtype.is_int_signed() or x.dtype.is_bool()):
+        attribute = constant_of(x.handle)
+        if isinstance(attribute, IntegerAttr):
+            return bool(attribute.value) if x.dtype.is_bool() else attribute.value
+        return x
+    return unwrap(x)
 
 
 def value_text(x: object) -> str:

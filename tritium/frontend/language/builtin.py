@@ -14,7 +14,7 @@ from ..callee import SourceFunction, python_calls
 from ..constexpr import unwrap
 from ..dtypes import dtype
 from ..errors import LanguageError
-from ..tensor import tensor, value_text
+from ..tensor import tensor, unwrap_literal, value_text
 from ..tuples import tuple as tl_tuple
 
 __all__ = [
@@ -101,7 +101,7 @@ def member(fn: Any) -> Any:
 
 def static_int(value: Any, what: str) -> int:
     """A compile-time integer. Raises LanguageError naming `what` otherwise."""
-    value = unwrap(value)
+    value = unwrap_literal(value)
     if isinstance(value, bool) or not isinstance(value, int):
         if isinstance(value, float) and value.is_integer():
             return int(value)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...dialects import tt
 from ..constexpr import unwrap
 from ..dtypes import block_type, dtype, int32
-from ..tensor import tensor
+from ..tensor import tensor, unwrap_literal
 from .errors import OperandError, type_error, value_error
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def wrap_shape(element: dtype, shape: Sequence[int]) -> dtype:
 
 def arange(sem: SemanticContext, start: Any, end: Any) -> tensor:
     """[start, start + 1, …, end - 1] in int32."""
-    start, end = unwrap(start), unwrap(end)
+    start, end = unwrap_literal(start), unwrap_literal(end)
     wrong = next((x for x in (start, end) if not isinstance(x, int)), None)
     if wrong is not None and not isinstance(wrong, tensor):
         raise value_error(

@@ -14,6 +14,7 @@ from ...dialects import scf
 from ...ir import Block, Region
 from ...support.lazy import LazyModule
 from ..errors import LanguageError
+from ..tensor import unwrap_literal
 from .core import Outcome, Visitor, handles
 from .names import assigned_names
 from .operators import truth
@@ -39,7 +40,11 @@ _MISSING = object()
 
 
 def static_condition(visitor: Visitor, test: ast.AST, value: Any) -> tuple[bool | None, Any]:
-    """(truth, None) of a compile-time condition, (None, i1 tensor) of a run-time one; errors are at `test`."""
+    """(truth, None) of a compile-time condition, (None, i1 tensor) of a run-time one; errors are at `test`.
+
+    A scalar that is a literal counts as compile-time: `if CAUSAL` after `BLOCK, CAUSAL = OPTIONS` compiles one branch.
+    """
+    value = unwrap_literal(value)
     if has_handles(value) and not isinstance(value, tl_tuple):
         try:
             return None, visitor.semantic.to_condition(value)

@@ -14,6 +14,7 @@ from ..callee import BoundCallee, ConstexprFunction, SourceFunction, unwrap_call
 from ..errors import CompileTimeAssertionFailure, LanguageError
 from ..language import core
 from ..language.builtin import OutsideKernel
+from ..tensor import unwrap_literal
 from .builtins import STATIC, call_static, items_of
 from .core import Visitor, handles
 from .operators import truth
@@ -30,6 +31,7 @@ from .values import (
     type_text,
     unwrap,
     unwrap_deep,
+    with_items,
     wrap,
 )
 
@@ -238,7 +240,7 @@ def bind_arguments(callee: SourceFunction, args: list[Any], kwargs: dict[str, An
         else:
             _check_keywords(callee, kwargs)
             raise LanguageError(f"TypeError: {name}() missing argument '{p.name}'", f"it takes ({_parameters(callee)})")
-        bound[p.name] = value
+        bound[p.name] = _static_shape(value) if p.name == "shape" and isinstance(value, tl_tuple) else value
     if rest:
         count = len(callee.params)
         raise LanguageError(
@@ -247,6 +249,11 @@ def bind_arguments(callee: SourceFunction, args: list[Any], kwargs: dict[str, An
         )
     _check_keywords(callee, kwargs)
     return bound
+
+
+def _static_shape(shape: tl_tuple) -> tl_tuple:
+    """The tuple with literals as compile-time integers: a parameter of the called function is no literal."""
+    return with_items(shape, [wrap(unwrap_literal(v)) for v in shape.values])
 
 
 def _check_keywords(callee: SourceFunction, kwargs: dict[str, Any]) -> None:
