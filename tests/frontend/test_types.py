@@ -5,6 +5,7 @@ import importlib
 import operator
 import pickle
 
+import numpy as np
 import pytest
 from place import Place
 
@@ -194,3 +195,19 @@ def test_blocks_are_printed_as_triton_prints_them(capsys, monkeypatch, tmp_path)
         capsys.readouterr().out
         == "of 64 int32[constexpr[64]] int32[constexpr[1], constexpr[64]] int32[] pointer<int32>[]\n"
     )
+
+
+@tritium.jit
+def _dot_out_dtype(x, out, TYPE: tl.constexpr):
+    at = tl.arange(0, 16)[:, None] * 16 + tl.arange(0, 16)[None, :]
+    tile = tl.load(x + at)
+    result = tl.dot(tile, tile, input_precision="ieee", out_dtype=TYPE)
+    tl.static_assert(result.dtype == tl.float32)
+    tl.store(out + at, result)
+
+
+@pytest.mark.parametrize("out_dtype", [tl.float64, tl.float16, tl.float32])
+def test_dot_of_float32_is_float32_whatever_out_dtype_says(out_dtype, rng) -> None:
+    x, out = rng.standard_normal((16, 16)).astype(np.float32), np.zeros((16, 16), np.float32)
+    _dot_out_dtype[(1,)](x, out, TYPE=out_dtype)
+    np.testing.assert_allclose(out, x @ x, rtol=1e-4, atol=1e-4)

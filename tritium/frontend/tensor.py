@@ -81,13 +81,13 @@ class tensor:
         raise TypeError("the truth of a run-time value is not known while compiling")
 
 
-def unwrap_literal(x: Any) -> Any:
+def unwrap_literal(x: object) -> Any:
     """The integer or truth of a constexpr or of a run-time scalar that is a literal; anything else unchanged.
 
     A plain assignment makes run-time values of compile-time integers. `BLOCK, STAGES = SIZES` kept them compile-time in
     Triton before 3.9, so what needs a compile-time integer accepts a scalar that is a constant of the IR.
     """
-    if x.__class__ is tensor and not x.type.is_block() and (x.dtype.is_int_signed() or x.dtype.is_bool()):
+    if isinstance(x, tensor) and not x.type.is_block() and (x.dtype.is_int_signed() or x.dtype.is_bool()):
         attribute = constant_of(x.handle)
         if isinstance(attribute, IntegerAttr):
             return bool(attribute.value) if x.dtype.is_bool() else attribute.value

@@ -162,8 +162,10 @@ def _accumulator(operand: dtype, acc: Any, out_dtype: Any) -> dtype:
         )
     if not isinstance(out_dtype, dtype):
         raise type_error(f"out_dtype must be a dtype, got {out_dtype!r}", "tl.float32, without quotes")
+    given = acc.__class__ is tensor and acc.dtype is out_dtype
+    if operand in (float32, bfloat16) and not given:
+        return float32  # whatever out_dtype says, as in Triton: torch's sparse matmul asks for fp64
     if out_dtype not in (float16, float32):
-        given = acc.__class__ is tensor and acc.dtype is out_dtype
         raise OperandError(
             f"TypeError: tl.dot of {operand} cannot give {out_dtype}",
             {"acc": f"has type {acc.type}"} if given else {},
