@@ -47,3 +47,29 @@ def test_loops_of_few_iterations(emulated: None, seed: int, step: int, stages: i
         out = np.zeros((32, 32), np.float32)
         whole_and_rest[(1,)](a, b, out, n, BLOCK=64, STEP=step, STAGES=stages, num_warps=2)
         np.testing.assert_allclose(out, a.astype(np.float32) @ b.astype(np.float32), rtol=1e-3, atol=1e-3)
+
+
+@tt.jit
+def by_descriptors(a, b, out, n, BLOCK: tl.constexpr, STEP: tl.constexpr, STAGES: tl.constexpr):
+    """The same by descriptors, with tiles that WGMMAs multiply."""
+    x = tl.make_tensor_descriptor(a, [64, n], [n, 1], [64, STEP])
+    y = tl.make_tensor_descriptor(b, [n, 64], [64, 1], [STEP, 64])
+    rows = tl.arange(0, 64)
+    acc = tl.zeros((64, 64), tl.float32)
+    full = n // BLOCK * BLOCK
+    for k in tl.range(0, full, STEP, num_stages=2):
+        acc = tl.dot(x.load([0, k]), y.load([k, 0]), acc)
+    for k in tl.range(full, n, STEP, num_stages=STAGES):
+        acc = tl.dot(x.load([0, k]), y.load([k, 0]), acc)
+    tl.store(out + rows[:, None] * 64 + rows[None, :], acc)
+
+
+@pytest.mark.parametrize("emulated", [90], indirect=True)
+@pytest.mark.parametrize(("step", "stages"), [(64, 3), (32, 2), (32, 4)])
+def test_descriptors_in_loops_of_few_iterations(emulated: None, seed: int, step: int, stages: int) -> None:
+    random = np.random.default_rng(seed)
+    for n in (128, 64 + 40, 24):
+        a, b = (random.standard_normal(s).astype(np.float16) for s in ((64, n), (n, 64)))
+        out = np.zeros((64, 64), np.float32)
+        by_descriptors[(1,)](a, b, out, n, BLOCK=64, STEP=step, STAGES=stages, num_warps=4)
+        np.testing.assert_allclose(out, a.astype(np.float32) @ b.astype(np.float32), rtol=1e-3, atol=1e-3)
