@@ -35,13 +35,13 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 //     %1 = arith.cmpi sgt, %n, %c0 : i32
 //     %2 = ttg.memdesc_index %0[%c0] : !ttg.memdesc<2x64x32xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x32xf16, #shared, #smem, mutable>
 //     %3 = tt.splat %1 : i1 -> tensor<64x32xi1, #blocked>
-//     %4 = ttg.async_copy_global_to_local %pa, %2 mask %3 {contiguity = 8 : i32, ttg.predicated} : tensor<64x32x!tt.ptr<f16>, #blocked> -> <64x32xf16, #shared, #smem, mutable>
+//     %4 = ttg.async_copy_global_to_local %pa, %2 mask %3 {contiguity = 8 : i32} : tensor<64x32x!tt.ptr<f16>, #blocked> -> <64x32xf16, #shared, #smem, mutable>
 //     %5 = ttg.async_commit_group tokens %4
 //     %6 = arith.cmpi sgt, %n, %c1 : i32
 //     %next = tt.addptr %pa, %cst : tensor<64x32x!tt.ptr<f16>, #blocked>, tensor<64x32xi32, #blocked>
 //     %7 = ttg.memdesc_index %0[%c1] : !ttg.memdesc<2x64x32xf16, #shared, #smem, mutable> -> !ttg.memdesc<64x32xf16, #shared, #smem, mutable>
 //     %8 = tt.splat %6 : i1 -> tensor<64x32xi1, #blocked>
-//     %9 = ttg.async_copy_global_to_local %next, %7 mask %8 {contiguity = 8 : i32, ttg.predicated} : tensor<64x32x!tt.ptr<f16>, #blocked> -> <64x32xf16, #shared, #smem, mutable>
+//     %9 = ttg.async_copy_global_to_local %next, %7 mask %8 {contiguity = 8 : i32} : tensor<64x32x!tt.ptr<f16>, #blocked> -> <64x32xf16, #shared, #smem, mutable>
 //     %10 = ttg.async_commit_group tokens %9
 //     %d:6 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %p = %next, %arg7 = %c1, %arg8 = %c-1_i32, %arg9 = %5, %arg10 = %10) -> (tensor<64x64xf32, #mma>, tensor<64x32x!tt.ptr<f16>, #blocked>, i32, i32, !ttg.async.token, !ttg.async.token)  : i32 {
 //       %12 = arith.subi %n, %c2_i32 : i32

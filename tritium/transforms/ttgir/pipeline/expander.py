@@ -148,7 +148,7 @@ class _Expansion:
         known = self.iteration_values[k]
         made = self.b.insert(op.clone(known))
         if condition is not None:
-            made = predicate(made, condition)
+            made = predicate(made, condition, in_prologue=True)
         for old, new in zip(op.results, made.results):
             known[old] = new
             for j, value in enumerate(self.yielded):

@@ -31,12 +31,16 @@ HARMLESS = (
 """Operations that may execute past the last iteration: they touch only memory that the iteration would own."""
 
 
-def predicate(op: Any, condition: Value) -> Operation:
+def predicate(op: Any, condition: Value, in_prologue: bool = False) -> Operation:
     """Predicate `op` on `condition`, an i1 defined before it; returns the operation that replaces it.
 
-    The replacement has the results of `op`, whose uses are updated.
+    The replacement has the results of `op`, whose uses are updated. `in_prologue`: it runs once, before a loop, and the
+    condition is nearly always true: copies then write zeros where it is false. ptxas makes a branch around each
+    predicated copy outside of loops, and a register for the size of all that are masked.
     """
     own = _PREDICATES.get(op.__class__)
+    if in_prologue and op.__class__ is ttg.AsyncCopyGlobalToLocal:
+        own = _by_pointers("src")
     if own is None and (op.traits & ORDERING or isinstance(op, HARMLESS) or is_pure(op)):
         return op  # type: ignore[no-any-return]
     b = Builder(op.parent, op, op.loc)
