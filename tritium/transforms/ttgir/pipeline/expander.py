@@ -81,7 +81,7 @@ class _Expansion:
             return self.branch_of(kernel)
         return kernel
 
-    def branch_of(self, kernel: Any) -> Operation:
+    def branch_of(self, kernel: CountedLoop) -> Operation:
         """Replace a kernel of at most one iteration by an `scf.if`."""
         b = Builder(kernel.parent, kernel, kernel.loc)
         runs = b.add(arith.CmpI(arith.CmpIPredicate.slt, kernel.lb, kernel.ub))
@@ -302,7 +302,8 @@ class _Expansion:
             return value
         stage = self.stages[maker]
         if self.is_past_end(stage):
-            return new.body.args[1 + j]  # type: ignore[no-any-return]
+            unchanged: Value = new.body.args[1 + j]
+            return unchanged
         condition = None if stage == self.last else conditions[stage]
         return self.next_value(j, condition, self.stage_values[stage][value], new.body.args[1 + j])
 
