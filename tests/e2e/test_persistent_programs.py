@@ -328,6 +328,17 @@ def test_a_launch_compiles_only_the_version_that_it_runs(made: list[str], seed: 
     assert len(made) == 2
 
 
+def test_the_cache_knows_which_version_was_not_compiled(made: list[str], monkeypatch: Any, seed: int) -> None:
+    """So that a process whose launches cannot run it does not find that out again."""
+    rng = np.random.default_rng(seed)
+    assert launched(tt.jit(wrapped.fn), 208, rng) == "plain"
+    with monkeypatch.context() as patched:
+        patched.setattr(stages, "ttgir_pipeline", None)
+        assert launched(tt.jit(wrapped.fn), 272, rng) == "plain"
+    assert launched(tt.jit(wrapped.fn), 192, rng) == "persistent"
+    assert made == ["plain", "persistent"]
+
+
 def test_warmup_compiles_the_persistent_kernel(made: list[str], seed: int) -> None:
     rng, kernel = np.random.default_rng(seed), tt.jit(wrapped.fn)
     a, b, c = values(rng, 128, 64), values(rng, 64, 128), np.zeros((128, 128), np.float32)

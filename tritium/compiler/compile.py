@@ -133,17 +133,32 @@ def compile(
                 trace.end(CompileTimes(), "hit")
             found = CompileTimes(ir_initialization=max(1, (time.perf_counter_ns() - start) // 1000))
             return _finish(src, backend, stages, entry, found, cache_hit=True)
-    try:
-        return _compile(src, backend, stages, chosen, key, stage_key, cache, replaced, trace, elsewhere, launch)
-    except TritiumError as error:
-        if not isinstance(error, _launch_predicate.OtherVersion):
-            raise
-        predicate = error.predicate
+        predicate = None if entry is None else _refused(entry, launch)
+    else:
+        predicate = None
+    if predicate is None:
+        try:
+            return _compile(src, backend, stages, chosen, key, stage_key, cache, replaced, trace, elsewhere, launch)
+        except TritiumError as error:
+            if not isinstance(error, _launch_predicate.OtherVersion):
+                raise
+            predicate = error.predicate
+        if cache is not None:
+            cache.write(key, Entry({"name": src.name, "deferred": predicate}))
     kernel: CompiledKernel = compile(
         src, target, {**(options or {}), **_launch_predicate.PLAIN}, until, elsewhere, _env_vars=_env_vars
     )
     kernel.deferred = None if predicate == _launch_predicate.NEVER else predicate
     return kernel
+
+
+def _refused(entry: Entry, launch: Mapping[str, object] | None) -> str | None:
+    """The launch predicate of a version that was not compiled, which this launch cannot run either."""
+    predicate: str | None = entry.metadata.get("deferred")
+    never = predicate == _launch_predicate.NEVER
+    if predicate is None or not (never or (launch is not None and not _launch_predicate.allows(predicate, launch))):
+        return None
+    return predicate
 
 
 def _serves(entry: Entry, src: Any, stages: Mapping[str, Any]) -> bool:

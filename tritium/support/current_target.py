@@ -19,7 +19,7 @@ active: list[Callable[[], Any]] = []
 
 
 @contextmanager
-def compiling_with(options: Any) -> Iterator[None]:
+def compiling_with(options: object) -> Iterator[None]:
     """Code inside runs as part of a compile with these options."""
     token = _options.set(options)
     try:
