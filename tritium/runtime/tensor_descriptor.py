@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -164,29 +165,38 @@ class TensorDescriptor:
         tensor: Any, block_shape: list[int], padding: str = "zero", round_f32_to_tf32: bool = False
     ) -> TensorDescriptor:
         """The descriptor of a whole tensor with `.shape` and `.stride()` (torch), or of a NumPy array."""
-        sizes = _sizes.get(tensor.__class__)  # as `_size_of` and `_address_of`, without their calls
+        sizes = _sizes.get(tensor.__class__)  # as `_size_of`, without its call
         size = sizes.get(tensor.dtype) if sizes is not None else None
         if size is None or padding != "zero" or round_f32_to_tf32:
             return TensorDescriptor(tensor, *strides_of(tensor), block_shape, padding, round_f32_to_tf32)
         shape, strides = [*tensor.shape], [*tensor.stride()]
-        rank = len(shape)
-        count = 1 << rank
-        offset = tensor.data_ptr() if (tensor.is_cuda or tensor.is_cpu) and not tensor.is_neg() else 1
-        for n in block_shape:
-            if n.__class__ is not int or n < 1:
-                offset = 1
-            count *= n
-        for stride in strides[:-1]:
-            offset |= stride * size
-        # `count` is an upper bound of the elements of a block, whose sizes are powers of two in a kernel
-        if offset % _ALIGNMENT or 0 in shape or count > _MAX_ELEMENTS or not 0 < rank == len(block_shape) <= MAX_RANK:
-            return TensorDescriptor(tensor, shape, strides, block_shape)
-        if strides[-1] != 1:
+        # launches refuse a tensor with the negative bit, which is asked for by a call of its own
+        offset = tensor.data_ptr() if tensor.is_cuda or tensor.is_cpu else 1
+        if len(shape) == 2 == len(block_shape):  # most descriptors: what the loops below check
+            m, n = block_shape
+            valid = m.__class__ is int is n.__class__ and m > 0 < n and m * n <= _MAX_ELEMENTS >> 2
+            valid = valid and not (offset | strides[0] * size) % _ALIGNMENT
+        else:
+            valid = _is_usual(offset, strides, size, block_shape)
+        if not valid or strides[-1] != 1 or 0 in shape:
             return TensorDescriptor(tensor, shape, strides, block_shape)
         made: TensorDescriptor = _new(TensorDescriptor)  # the requirements are met
         made.base, made.shape, made.strides, made.block_shape = tensor, shape, strides, block_shape
         made.padding, made.round_f32_to_tf32 = "zero", False
         return made
+
+
+def _is_usual(address: int, strides: Sequence[int], size: int, block: Sequence[int]) -> bool:
+    """Whether rank, alignment and block meet the requirements by a wide margin: a block is counted as if each of its
+    sizes were rounded up to twice of it."""
+    count, offset = 1 << len(block), address
+    for n in block:
+        if n.__class__ is not int or n < 1:
+            return False
+        count *= n
+    for stride in strides[:-1]:
+        offset |= stride * size
+    return not offset % _ALIGNMENT and count <= _MAX_ELEMENTS and 0 < len(strides) == len(block) <= MAX_RANK
 
 
 _new = object.__new__
