@@ -21,25 +21,20 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ..dialects import arith, tt
+from ..dialects import arith
 from ..dialects.tt_types import KNOWS_WARPS
 from ..dialects.ttg_maps import map_or_none
 from ..hardware.nvidia import NvidiaGPU
 from ..ir import (
-    WRITE,
-    Block,
     BlockArgument,
     CountedLoop,
     LoopLike,
     Operation,
     TensorType,
     Value,
-    functions_of,
     is_pointer_load,
-    is_pure,
     is_register_dot,
     is_tensor_dot,
-    memory_effects,
 )
 from ..layout.views import unique_registers
 
@@ -155,18 +150,13 @@ def _added_carried_values(result: Value) -> list[Value]:
 
 
 def loads_limit_occupancy(module: Operation, threads: int) -> bool:
-    """Whether some loop, or code outside of loops, needs more registers to have all its loads in flight than half of
-    all threads can have.
+    """Whether some loop needs more registers to have all its loads in flight than half of all threads can have.
 
     Two CTAs of `threads` must still fit: while one is between its loops, the other loads.
 
     Of the registers of an SM, the part that can hold loads in flight is 1 - base / registers, of which each thread
     needs `base` otherwise: more registers per thread, up to those for all loads, mean more bytes in flight, at any
     occupancy. Kernels with dots are left alone: their loads are asynchronous copies.
-
-    Outside of loops each thread loads once, and only other CTAs load while it computes, so that a quarter of all
-    threads must fit there. Loads count that are used up by reductions: values that are used again after one are all
-    live in any case, and have as many registers.
     """
     loops = []
     for op in module.walk():
@@ -175,41 +165,9 @@ def loads_limit_occupancy(module: Operation, threads: int) -> bool:
         if isinstance(op, CountedLoop):
             loops.append(op)
     most = NvidiaGPU.registers // (2 * threads)
-    if any(HALF_OCCUPANCY < min(registers_in_flight(loop), NvidiaGPU.registers_per_thread) <= most for loop in loops):
-        return True
-    blocks = [block for func in functions_of(module) for block in func.regions[0].blocks]
-    return any(HALF_OCCUPANCY <= _straight_line_loads(block) < min(2 * HALF_OCCUPANCY, most) for block in blocks)
-
-
-def _straight_line_loads(block: Block) -> int:
-    """The maximum of registers for loads in a block that reductions use up, and that do not wait for each other.
-
-    A load waits where an address or mask depends on an earlier load, and at a store, a barrier, a branch or a loop.
-    """
-    most = found = 0
-    derived: set[Value] = set()
-    for op in block:
-        loads, follows = is_pointer_load(op), any(v in derived for v in op.operands)
-        if (loads and follows) or (op.regions and not isinstance(op, tt.Reduce)) or memory_effects(op) & WRITE:
-            most, found, follows = max(most, found), 0, False
-            derived.clear()
-        if loads:
-            found += sum(_registers(value) for value in op.results if _is_used_up(value))
-        if loads or follows:
-            derived.update(op.results)
-    return max(most, found)
-
-
-def _is_used_up(value: Value) -> bool:
-    """Whether a value, or what is computed from it, has no use but one in a reduction."""
-    while value.has_one_use:
-        (user,) = value.users
-        if isinstance(user, tt.Reduce):
-            return True
-        if not is_pure(user) or user.regions or len(user.results) != 1:
-            return False
-        (value,) = user.results
-    return False
+    return any(
+        HALF_OCCUPANCY < min(registers_in_flight(loop), NvidiaGPU.registers_per_thread) <= most for loop in loops
+    )
 
 
 def registers_in_flight(loop: CountedLoop) -> int:

@@ -110,10 +110,10 @@ def _view(
     return _buffer(sem, make(found.ir), found)
 
 
-def integers_of(values: Any, what: str) -> list[int]:
+def integers_of(values: object, what: str) -> list[int]:
     """A list of integers known at compile time, as constexprs or not. Raises LanguageError for others."""
-    found: list[int] = plain(list(values))
-    if not is_int_list(found):
+    found: list[int] = plain(list(values) if isinstance(values, Iterable) else [values])
+    if not isinstance(values, Iterable) or not is_int_list(found):
         raise value_error(f"all elements of '{what}' must be integers but got {found}")
     return found
 

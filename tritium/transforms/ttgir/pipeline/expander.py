@@ -31,11 +31,12 @@ In the code, `iteration_values[k]` maps values of the source loop to those of it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ....analysis.trips import max_trip_count
 from ....dialects import arith, scf, ttg
-from ....ir import Builder, CountedLoop, IntegerAttr, Operation, Value, constant_of, warn
+from ....ir import Builder, CountedLoop, IfLike, IntegerAttr, Operation, Type, Value, constant_of, warn
 from ..loops import body_of, definition, needed_by
 from .buffers import constant_i32
 from .predicates import predicate
@@ -50,6 +51,11 @@ def expand(loop: CountedLoop, schedule: Schedule, peel_last: bool = False) -> An
         return None
     made = _Expansion(loop, schedule, peel_last)
     return made.run() if made.is_possible() else None
+
+
+def _branch(b: Builder, condition: Value, types: Sequence[Type]) -> IfLike:
+    """An `scf.if` with results of these types, and an else only for results."""
+    return b.insert(scf.If.build(condition, types, with_else=bool(types)))
 
 
 class _Expansion:
@@ -86,7 +92,7 @@ class _Expansion:
         b = Builder(kernel.parent, kernel, kernel.loc)
         runs = b.add(arith.CmpI(arith.CmpIPredicate.slt, kernel.lb, kernel.ub))
         types = [result.type for result in kernel.results]
-        branch = b.insert(scf.If.build(runs, types, with_else=bool(types)))
+        branch = _branch(b, runs, types)
         for argument, value in zip(kernel.body.args, (kernel.lb, *kernel.init_args)):
             argument.replace_all_uses_with(value)
         for op in list(kernel.body):
@@ -325,7 +331,7 @@ class _Expansion:
         if any(v is loop.body.args[0] for op in ours for v in needed_by(op)):
             known[loop.body.args[0]] = self.last_number()
         if condition is not None:
-            branch = b.insert(scf.If.build(condition, [results[j].type for j in late], with_else=bool(late)))
+            branch = _branch(b, condition, [results[j].type for j in late])
             b.at_end(branch.then_block)
         for op in ours:
             b.insert(op.clone(known))
