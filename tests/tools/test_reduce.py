@@ -210,7 +210,7 @@ def test_texts_that_are_wrong(run: Any, tmp_path: Path) -> None:
 
 
 def test_the_command_line() -> None:
-    assert "The smallest program that still fails" in tritium_command("reduce", "--help").stdout
+    assert "the smallest one that still fails" in tritium_command("reduce", "--help").stdout
     assert tritium_command("reduce").returncode == 2
 
 

@@ -24,11 +24,11 @@ __all__ = ["main"]
 _pytest = LazyModule("pytest")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(command: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="proton",
+        prog=command,
         description="Profile the kernels of a script or of tests; proton-viewer shows what is written.",
-        usage="proton [options] script.py [arguments]\n       proton [options] pytest [arguments]",
+        usage=f"{command} [options] script.py [arguments]\n       {command} [options] pytest [arguments]",
         formatter_class=argparse.RawTextHelpFormatter,
         allow_abbrev=False,
     )
@@ -66,9 +66,12 @@ def _run(target: str, arguments: Sequence[str]) -> int:
     return 0
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Profile what the arguments say, write the profile, and exit with the program's status."""
-    parser = _parser()
+def main(arguments: Sequence[str] | None = None, command: str = "proton") -> None:
+    """Profile what the arguments say, write the profile, and exit with the program's status.
+
+    `command` is the name of the program in its messages.
+    """
+    parser = _parser(command)
     chosen = parser.parse_args(arguments)
     if not chosen.target_args:
         parser.error("there is no script to profile")

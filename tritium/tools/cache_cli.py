@@ -91,7 +91,10 @@ def why(
         "", "--target", "-t", help="Look for code for this target: cuda:90, cpu, …; default: this machine"
     ),
     signature: str = typer.Option(
-        "", "--signature", "-s", help="Set the types of the parameters in order: '*fp32:16, i32, 1024'"
+        "",
+        "--signature",
+        "-s",
+        help="Set types (:16 if divisible by 16) or constants in order: '*fp32:16, i32, 1024'",
     ),
     constants: str = typer.Option("", help="Set compile-time values: BLOCK=1024,EPS=1e-5"),
     stage: str = typer.Option("", help="Look for a compile up to this stage, such as ptx"),

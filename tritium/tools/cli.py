@@ -82,7 +82,7 @@ def opt(context: typer.Context) -> None:
 )
 def profile(context: typer.Context) -> None:
     """Time the kernels of a script or of tests, by scope, for proton-viewer."""
-    _proton.main(context.args)
+    _proton.main(context.args, "tritium profile")
 
 
 @app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -104,7 +104,10 @@ def compile(
         help="Compile for this target: cuda:90, cpu, cpu:x86-64-v3, …; default: that of the file, or this machine",
     ),
     signature: str = typer.Option(
-        "", "--signature", "-s", help="Set the types of the parameters in order: '*fp32:16, i32, 1024'"
+        "",
+        "--signature",
+        "-s",
+        help="Set types (:16 if divisible by 16) or constants in order: '*fp32:16, i32, 1024'",
     ),
     constants: str = typer.Option("", help="Set compile-time values: BLOCK=1024,EPS=1e-5"),
     stage: Annotated[
@@ -133,7 +136,7 @@ def compile(
 ) -> None:
     """Compile a kernel without running it: no driver and no GPU are needed. Shows stages, times and resources.
 
-    With --grid, writes NAME.HASH_SUFFIX.c and .h, which a C program launches the kernel by (for CPUs .o and .h)."""
+    With --grid, writes NAME.HASH_SUFFIX.c and .h, with which C programs launch the kernel (for CPUs .o and .h)."""
     options = _options(option, num_warps, num_stages, num_ctas)
     request = _request.Request(
         file, target, signature, constants, stage or (), output, options, kernel_name, grid, out_name, trace
@@ -149,7 +152,7 @@ def link(
     out: str = typer.Option(..., "--out", "-o", help="Write the files OUT.h and OUT.c"),
     prefix: str = typer.Option("", help="Set the prefix of the names of the functions"),
 ) -> None:
-    """Write C that chooses among variants of a kernel by their hints, and by the number of an algorithm."""
+    """Write C functions that select a variant of a kernel by its argument hints, or by an algorithm id."""
     raise SystemExit(_link.main(headers, out, prefix))
 
 
@@ -251,7 +254,10 @@ def inspect(
         help="Compile for this target: cuda:80, cuda:90, cpu, cpu:x86-64-v3, …; default: this machine",
     ),
     signature: str = typer.Option(
-        "", "--signature", "-s", help="Set the types of the parameters in order: '*fp32:16, i32, 1024'"
+        "",
+        "--signature",
+        "-s",
+        help="Set types (:16 if divisible by 16) or constants in order: '*fp32:16, i32, 1024'",
     ),
     constants: str = typer.Option("", help="Set compile-time values: BLOCK=1024,EPS=1e-5"),
     num_warps: int = typer.Option(None, help="Set the number of warps per program"),
@@ -285,7 +291,10 @@ def gluon(
     kernel_name: str = typer.Option("", "--kernel-name", "-n", help="Select the kernel of FILE.py"),
     target: str = typer.Option("cuda:90", "--target", "-t", help="Choose layouts for this target: cuda:80 or cuda:90"),
     signature: str = typer.Option(
-        "", "--signature", "-s", help="Set the types of the parameters in order: '*fp32:16, i32, 1024'"
+        "",
+        "--signature",
+        "-s",
+        help="Set types (:16 if divisible by 16) or constants in order: '*fp32:16, i32, 1024'",
     ),
     constants: str = typer.Option("", help="Set compile-time values: BLOCK=1024,EPS=1e-5"),
     output: str = typer.Option("", "-o", "--output", help="Write the kernel to this file"),

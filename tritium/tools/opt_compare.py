@@ -116,4 +116,4 @@ def _told(before: Counter[str], after: Counter[str]) -> str:
     fewer: Any = before - after
     parts = [f"{n} {name} more" for name, n in sorted(more.items())]
     parts += [f"{n} {name} fewer" for name, n in sorted(fewer.items())]
-    return ", ".join(parts) or "as many operations of each kind"
+    return ", ".join(parts) or "operation counts unchanged"

@@ -84,7 +84,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _print_help() -> None:
     print("usage: tritium reduce FILE [--passes PASSES | --test COMMAND] [--says TEXT] [options]\n")
-    print("The smallest program that still fails. A file that names its passes itself needs no option.\n")
+    print("Reduce a program to the smallest one that still fails. A reproducer names its passes: it needs no option.\n")
     for d in described(ReduceOptions):
         print(f"  {d.spelling():<33} {d.help}")
 
