@@ -17,7 +17,7 @@ iteration in batches, each of which waits for the one before (`registers_in_flig
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any
 
@@ -37,6 +37,7 @@ from ..ir import (
     is_tensor_dot,
 )
 from ..layout.views import unique_registers
+from ..support.lazy import LazyModule
 
 __all__ = [
     "HIGH_PRESSURE",
@@ -47,9 +48,12 @@ __all__ = [
     "is_marked_high_pressure",
     "loads_limit_occupancy",
     "max_accumulators",
+    "max_resident_ctas",
     "registers_in_flight",
     "warps_for_accumulators",
 ]
+
+_occupancy = LazyModule("..hardware.occupancy", __package__)
 
 MAX_ACCUMULATORS = 224
 """Registers of a thread for dot results: 255, less addresses, descriptors and the operands of softmax. Attention
@@ -65,6 +69,10 @@ HIGH_REGISTER_PRESSURE = "tritium.high_register_pressure"
 HALF_OCCUPANCY = 64
 """Registers of a thread at which an SM has 1,024 threads. ptxas keeps a loop of scalar loads at 64 that needs 150 to
 have all of an iteration in flight, and issues them in ten batches (ptxas 13.5, sm_90)."""
+
+MIN_REGISTERS = 12
+"""Registers of a thread besides those for tensors, at the least: with the tensors that a loop carries and loads they
+are a lower bound of what ptxas allocates (32 to 48 for layer norm on sm_90)."""
 
 LOW_OCCUPANCY = 2
 """CTAs per SM up to which registers may limit occupancy more than they gain: with another CTA, softmax along an outer
@@ -177,6 +185,13 @@ def registers_in_flight(loop: CountedLoop) -> int:
     """
     loaded = [result for op in loop.body if is_pointer_load(op) for result in op.results]
     return sum(_registers(value) for value in (*loop.body.args, *loaded)) if loaded else 0
+
+
+def max_resident_ctas(gpu: NvidiaGPU, loops: Iterable[CountedLoop], warps: int) -> int:
+    """An upper bound of the CTAs per SM, by warps and by the tensors that the loops carry and load."""
+    registers = MIN_REGISTERS + max(map(registers_in_flight, loops))
+    limits = _occupancy.ctas_by_limit(gpu, registers, warps, 0)
+    return max(1, min(limits[name] for name in ("CTAs", "warps", "registers")))
 
 
 def _registers(value: Value) -> int:

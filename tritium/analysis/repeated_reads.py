@@ -31,16 +31,21 @@ from ..ir.dominance import ancestor_in
 from .affine_addresses import Affine, AffineAddresses, NotAffine
 from .polynomials import Polynomial
 
-__all__ = ["RepeatedRead", "repeated_reads"]
+__all__ = ["AFTER_KEPT_ROWS", "RepeatedRead", "repeated_reads", "tile_bytes"]
+
+AFTER_KEPT_ROWS = "tritium.after_kept_rows"
+"""Marks a loop over what is left of a row whose first iterations read shared memory (`keep-rows`)."""
 
 
 class RepeatedRead(NamedTuple):
     """A load of memory that other loops read: `again` after it, `before` it.
 
-    `bytes`: what the load reads in the loops around it that are not around the other one; None if it is not constant.
+    `loop`: the innermost loop around it. `bytes`: what the load reads in the loops around it that are not around the
+    other one; None if it is not constant.
     """
 
     load: PlainLoad
+    loop: CountedLoop
     again: bool
     before: bool
     bytes: int | None
@@ -111,7 +116,9 @@ class _Group:
             sizes = again.get(read, []) + before.get(read, [])
             if sizes:
                 known = [size for size in sizes if size is not None]
-                yield RepeatedRead(read.load, read in again, read in before, min(known) if known else None)
+                yield RepeatedRead(
+                    read.load, read.loops[-1], read in again, read in before, min(known) if known else None
+                )
 
     def _reads_the_same(self, first: _Read, later: _Read, own: _Apart) -> bool:
         if len(own[0]) != len(own[1]):
@@ -171,11 +178,14 @@ def _loops_apart(first: _Read, later: _Read) -> _Apart | None:
 def _bytes_of(read: _Read, loops: tuple[CountedLoop, ...]) -> int | None:
     """The bytes that a load reads in all iterations of these loops; None if their number is not constant."""
     trips = [loop.trip_count() for loop in loops]
-    element = element_type(read.load.pointer.type)
-    if None in trips or not isinstance(element, PointerType):
-        return None
-    tile = math.prod(shape_of(read.load.pointer.type)) * max(8, bit_width(element.pointee)) // 8
-    return tile * math.prod(n for n in trips if n is not None)
+    return None if None in trips else tile_bytes(read.load) * math.prod(n for n in trips if n is not None)
+
+
+def tile_bytes(load: PlainLoad) -> int:
+    """The bytes that a load reads at once."""
+    element = element_type(load.pointer.type)
+    assert isinstance(element, PointerType)
+    return math.prod(shape_of(load.pointer.type)) * max(8, bit_width(element.pointee)) // 8
 
 
 def _substitute(polynomial: Polynomial, atom: int, by: Polynomial) -> Polynomial:

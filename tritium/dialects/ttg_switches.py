@@ -46,6 +46,7 @@ SWITCHES = {
     "one-more-cta": "kernels whose registers allow one or two CTAs per SM are not assembled again for one more",
     "warps-for-accumulators": "kernels run with the warps asked for, even where accumulators exceed the registers",
     "one-trip-loops": "loops that read the same row have no copy for rows of one block, which reads them once",
+    "keep-rows": "each loop that reads a row loads it, and no copy is kept in shared memory",
     "alignment-versions": "accesses by addresses from memory have no copy for aligned ones, with vectors",
     "widen-loops": "loops of narrow dots run one iteration at a time, not two in one",
     "flatten": "nested loops are not fused",

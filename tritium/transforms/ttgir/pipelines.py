@@ -159,6 +159,7 @@ _TAIL = [
     _async_wait(
         "fence-insertion", "Order generic-proxy writes before WGMMA reads", when=has_any("ttng.warp_group_dot")
     ),
+    _pipeline("keep-rows", "Keep in shared memory what several loops load", when=has_interface(LoopLike)),
     _general("sccp", "Propagate constants"),
     _general("cse", "Eliminate common subexpressions"),
     _general("canonicalize", "Canonicalize for lowering"),
