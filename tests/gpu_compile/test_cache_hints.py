@@ -32,9 +32,10 @@ def normalize(X, Y, N, BLOCK: tl.constexpr):
 
 
 def compiled(capability: int, element: str = "fp16", block: int = 1024, **options: object):
-    signature = {"X": f"*{element}", "Y": f"*{element}", "N": "i32", "BLOCK": "constexpr"}
-    attributes = {(i,): [["tt.divisibility", 16]] for i in range(3)}
-    source = ASTSource(normalize, signature, {"BLOCK": block}, attributes)
+    """For rows of 16384 elements, which the L1 cache holds for some of the CTAs of an SM."""
+    signature = {"X": f"*{element}", "Y": f"*{element}", "N": "constexpr", "BLOCK": "constexpr"}
+    attributes = {(i,): [["tt.divisibility", 16]] for i in range(2)}
+    source = ASTSource(normalize, signature, {"N": 16384, "BLOCK": block}, attributes)
     return compile(source, target=GPUTarget("cuda", capability, 32), options=options)
 
 
@@ -57,14 +58,14 @@ def policies(ptx: str) -> list[tuple[str, str]]:
 def test_loads_of_all_widths_have_policies_that_ptxas_accepts(
     capability: int, element: str, block: int, access: str
 ) -> None:
-    kernel = compiled(capability, element, block)
+    kernel = compiled(capability, element, block, without="keep-rows")
     assert kernel.asm["cubin"]
     assert policies(kernel.asm["ptx"]) == [("evict_last", access), ("evict_first", access)]
 
 
 @pytest.mark.parametrize(("capability", "without"), [(75, ""), (90, "cache-hints")])
 def test_no_policies_before_sm_80_and_when_switched_off(capability: int, without: str) -> None:
-    assert "evict" not in compiled(capability, without=without).asm["ptx"]
+    assert "evict" not in compiled(capability, without=f"keep-rows,{without}").asm["ptx"]
 
 
 def test_results_do_not_depend_on_policies() -> None:

@@ -1,11 +1,11 @@
 // RUN: cache-hints
 #a = #ttg.blocked<{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 #b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
-!ps = tensor<1024x!tt.ptr<f16>, #a>
-!xs = tensor<1024xf16, #a>
-!is = tensor<1024xi32, #a>
-!pb = tensor<1024x!tt.ptr<f16>, #b>
-!xb = tensor<1024xf16, #b>
+!ps = tensor<4096x!tt.ptr<f16>, #a>
+!xs = tensor<4096xf16, #a>
+!is = tensor<4096xi32, #a>
+!pb = tensor<4096x!tt.ptr<f16>, #b>
+!xb = tensor<4096xf16, #b>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
   // Of three loops, the last one reads a row for the last time.
   // CHECK-LABEL: @three
@@ -15,11 +15,11 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: tt.return
   tt.func public @three(%x: !tt.ptr<f16>, %n: i32) -> !xs {
     %c0 = arith.constant 0 : i32
-    %c1024 = arith.constant 1024 : i32
+    %c4096 = arith.constant 4096 : i32
     %zeros = arith.constant dense<0.000000e+00> : !xs
-    %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : !is
+    %range = tt.make_range {end = 4096 : i32, start = 0 : i32} : !is
     %px = tt.splat %x : !tt.ptr<f16> -> !ps
-    %a = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %zeros) -> (!xs) : i32 {
+    %a = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %zeros) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -27,7 +27,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %t = arith.addf %s, %v : !xs
       scf.yield %t : !xs
     }
-    %b = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %a) -> (!xs) : i32 {
+    %b = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %a) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -35,7 +35,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %t = arith.addf %s, %v : !xs
       scf.yield %t : !xs
     }
-    %last = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %b) -> (!xs) : i32 {
+    %last = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %b) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -51,11 +51,11 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: tt.return
   tt.func public @once(%x: !tt.ptr<f16>, %n: i32, %m: i32) -> !xs {
     %c0 = arith.constant 0 : i32
-    %c1024 = arith.constant 1024 : i32
+    %c4096 = arith.constant 4096 : i32
     %zeros = arith.constant dense<0.000000e+00> : !xs
-    %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : !is
+    %range = tt.make_range {end = 4096 : i32, start = 0 : i32} : !is
     %px = tt.splat %x : !tt.ptr<f16> -> !ps
-    %a = scf.for %i = %c0 to %m step %c1024 iter_args(%s = %zeros) -> (!xs) : i32 {
+    %a = scf.for %i = %c0 to %m step %c4096 iter_args(%s = %zeros) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -63,7 +63,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %t = arith.addf %s, %v : !xs
       scf.yield %t : !xs
     }
-    %last = scf.for %i = %m to %n step %c1024 iter_args(%s = %a) -> (!xs) : i32 {
+    %last = scf.for %i = %m to %n step %c4096 iter_args(%s = %a) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -80,13 +80,13 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: tt.return
   tt.func public @backward(%x: !tt.ptr<f16>, %n: i32, %blocks: i32) -> !xs {
     %c0 = arith.constant 0 : i32
-    %c1024 = arith.constant 1024 : i32
+    %c4096 = arith.constant 4096 : i32
     %zeros = arith.constant dense<0.000000e+00> : !xs
-    %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : !is
+    %range = tt.make_range {end = 4096 : i32, start = 0 : i32} : !is
     %px = tt.splat %x : !tt.ptr<f16> -> !ps
-    %full = arith.muli %blocks, %c1024 : i32
-    %end = arith.subi %full, %c1024 : i32
-    %a = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %zeros) -> (!xs) : i32 {
+    %full = arith.muli %blocks, %c4096 : i32
+    %end = arith.subi %full, %c4096 : i32
+    %a = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %zeros) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -94,7 +94,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %t = arith.addf %s, %v : !xs
       scf.yield %t : !xs
     }
-    %last = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %a) -> (!xs) : i32 {
+    %last = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %a) -> (!xs) : i32 {
       %back = arith.subi %end, %i : i32
       %start = tt.splat %back : i32 -> !is
       %cols = arith.addi %start, %range : !is
@@ -111,11 +111,11 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: tt.return
   tt.func public @other_row(%x: !tt.ptr<f16>, %n: i32, %stride: i32) -> !xs {
     %c0 = arith.constant 0 : i32
-    %c1024 = arith.constant 1024 : i32
+    %c4096 = arith.constant 4096 : i32
     %zeros = arith.constant dense<0.000000e+00> : !xs
-    %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : !is
+    %range = tt.make_range {end = 4096 : i32, start = 0 : i32} : !is
     %px = tt.splat %x : !tt.ptr<f16> -> !ps
-    %a = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %zeros) -> (!xs) : i32 {
+    %a = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %zeros) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -123,7 +123,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %t = arith.addf %s, %v : !xs
       scf.yield %t : !xs
     }
-    %b = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %a) -> (!xs) : i32 {
+    %b = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %a) -> (!xs) : i32 {
       %other = arith.addi %stride, %i : i32
       %start = tt.splat %other : i32 -> !is
       %cols = arith.addi %start, %range : !is
@@ -132,7 +132,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %t = arith.addf %s, %v : !xs
       scf.yield %t : !xs
     }
-    %last = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %b) -> (!xs) : i32 {
+    %last = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %b) -> (!xs) : i32 {
       %other = arith.subi %stride, %i : i32
       %start = tt.splat %other : i32 -> !is
       %cols = arith.addi %start, %range : !is
@@ -152,12 +152,12 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: tt.return
   tt.func public @branches(%x: !tt.ptr<f16>, %n: i32, %c: i1) -> !xs {
     %c0 = arith.constant 0 : i32
-    %c1024 = arith.constant 1024 : i32
+    %c4096 = arith.constant 4096 : i32
     %zeros = arith.constant dense<0.000000e+00> : !xs
-    %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : !is
+    %range = tt.make_range {end = 4096 : i32, start = 0 : i32} : !is
     %px = tt.splat %x : !tt.ptr<f16> -> !ps
     %a = scf.if %c -> (!xs) {
-      %r = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %zeros) -> (!xs) : i32 {
+      %r = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %zeros) -> (!xs) : i32 {
         %start = tt.splat %i : i32 -> !is
         %cols = arith.addi %start, %range : !is
         %p = tt.addptr %px, %cols : !ps, !is
@@ -167,7 +167,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       }
       scf.yield %r : !xs
     } else {
-      %r = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %zeros) -> (!xs) : i32 {
+      %r = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %zeros) -> (!xs) : i32 {
         %start = tt.splat %i : i32 -> !is
         %cols = arith.addi %start, %range : !is
         %p = tt.addptr %px, %cols : !ps, !is
@@ -177,7 +177,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       }
       scf.yield %r : !xs
     }
-    %last = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %a) -> (!xs) : i32 {
+    %last = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %a) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -193,12 +193,12 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: tt.return
   tt.func public @only_branches(%x: !tt.ptr<f16>, %n: i32, %c: i1) -> !xs {
     %c0 = arith.constant 0 : i32
-    %c1024 = arith.constant 1024 : i32
+    %c4096 = arith.constant 4096 : i32
     %zeros = arith.constant dense<0.000000e+00> : !xs
-    %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : !is
+    %range = tt.make_range {end = 4096 : i32, start = 0 : i32} : !is
     %px = tt.splat %x : !tt.ptr<f16> -> !ps
     %last = scf.if %c -> (!xs) {
-      %r = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %zeros) -> (!xs) : i32 {
+      %r = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %zeros) -> (!xs) : i32 {
         %start = tt.splat %i : i32 -> !is
         %cols = arith.addi %start, %range : !is
         %p = tt.addptr %px, %cols : !ps, !is
@@ -208,7 +208,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       }
       scf.yield %r : !xs
     } else {
-      %r = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %zeros) -> (!xs) : i32 {
+      %r = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %zeros) -> (!xs) : i32 {
         %start = tt.splat %i : i32 -> !is
         %cols = arith.addi %start, %range : !is
         %p = tt.addptr %px, %cols : !ps, !is
@@ -229,11 +229,11 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: tt.return
   tt.func public @stated(%x: !tt.ptr<f16>, %n: i32) -> !xs {
     %c0 = arith.constant 0 : i32
-    %c1024 = arith.constant 1024 : i32
+    %c4096 = arith.constant 4096 : i32
     %zeros = arith.constant dense<0.000000e+00> : !xs
-    %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : !is
+    %range = tt.make_range {end = 4096 : i32, start = 0 : i32} : !is
     %px = tt.splat %x : !tt.ptr<f16> -> !ps
-    %a = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %zeros) -> (!xs) : i32 {
+    %a = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %zeros) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -241,7 +241,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %t = arith.addf %s, %v : !xs
       scf.yield %t : !xs
     }
-    %b = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %a) -> (!xs) : i32 {
+    %b = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %a) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -249,7 +249,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %t = arith.addf %s, %v : !xs
       scf.yield %t : !xs
     }
-    %c = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %b) -> (!xs) : i32 {
+    %c = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %b) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -257,7 +257,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %t = arith.addf %s, %v : !xs
       scf.yield %t : !xs
     }
-    %last = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %c) -> (!xs) : i32 {
+    %last = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %c) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -274,13 +274,13 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: tt.return
   tt.func public @rows(%x: !tt.ptr<f16>, %n: i32, %m: i32, %stride: i32) -> !xs {
     %c0 = arith.constant 0 : i32
-    %c1024 = arith.constant 1024 : i32
+    %c4096 = arith.constant 4096 : i32
     %zeros = arith.constant dense<0.000000e+00> : !xs
-    %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : !is
+    %range = tt.make_range {end = 4096 : i32, start = 0 : i32} : !is
     %px = tt.splat %x : !tt.ptr<f16> -> !ps
-    %last = scf.for %row = %c0 to %m step %c1024 iter_args(%r = %zeros) -> (!xs) : i32 {
+    %last = scf.for %row = %c0 to %m step %c4096 iter_args(%r = %zeros) -> (!xs) : i32 {
       %row_at = arith.muli %row, %stride : i32
-      %a = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %r) -> (!xs) : i32 {
+      %a = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %r) -> (!xs) : i32 {
         %at = arith.addi %row_at, %i : i32
         %start = tt.splat %at : i32 -> !is
         %cols = arith.addi %start, %range : !is
@@ -289,7 +289,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
         %t = arith.addf %s, %v : !xs
         scf.yield %t : !xs
       }
-      %b = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %a) -> (!xs) : i32 {
+      %b = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %a) -> (!xs) : i32 {
         %at = arith.addi %row_at, %i : i32
         %start = tt.splat %at : i32 -> !is
         %cols = arith.addi %start, %range : !is
@@ -302,6 +302,34 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     }
     tt.return %last : !xs
   }
+  // Rows of two iterations that fit into the L1 cache are found there.
+  // CHECK-LABEL: @short
+  // CHECK-NOT: evict
+  // CHECK: tt.return
+  tt.func public @short(%x: tensor<1024x!tt.ptr<f16>, #a>, %n: i32, %p: !tt.ptr<f16>) -> tensor<1024xf16, #a> {
+    %c0 = arith.constant 0 : i32
+    %c1024 = arith.constant 1024 : i32
+    %zeros = arith.constant dense<0.000000e+00> : tensor<1024xf16, #a>
+    %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32, #a>
+    %ps = tt.splat %p : !tt.ptr<f16> -> tensor<1024x!tt.ptr<f16>, #a>
+    %a = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %zeros) -> (tensor<1024xf16, #a>) : i32 {
+      %start = tt.splat %i : i32 -> tensor<1024xi32, #a>
+      %cols = arith.addi %start, %range : tensor<1024xi32, #a>
+      %q = tt.addptr %ps, %cols : tensor<1024x!tt.ptr<f16>, #a>, tensor<1024xi32, #a>
+      %v = tt.load %q : tensor<1024x!tt.ptr<f16>, #a>
+      %t = arith.addf %s, %v : tensor<1024xf16, #a>
+      scf.yield %t : tensor<1024xf16, #a>
+    }
+    %b = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %a) -> (tensor<1024xf16, #a>) : i32 {
+      %start = tt.splat %i : i32 -> tensor<1024xi32, #a>
+      %cols = arith.addi %start, %range : tensor<1024xi32, #a>
+      %q = tt.addptr %ps, %cols : tensor<1024x!tt.ptr<f16>, #a>, tensor<1024xi32, #a>
+      %v = tt.load %q : tensor<1024x!tt.ptr<f16>, #a>
+      %t = arith.addf %s, %v : tensor<1024xf16, #a>
+      scf.yield %t : tensor<1024xf16, #a>
+    }
+    tt.return %b : tensor<1024xf16, #a>
+  }
   // 256 KiB are kept, 512 KiB exceed the L2 cache of an SM.
   // CHECK-LABEL: @long
   // CHECK: tt.load {{.*}}eviction_policy = evict_last
@@ -310,14 +338,14 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: tt.return
   tt.func public @long(%x: !tt.ptr<f16>, %n: i32, %y: !tt.ptr<f16>) -> !xs {
     %c0 = arith.constant 0 : i32
-    %c1024 = arith.constant 1024 : i32
+    %c4096 = arith.constant 4096 : i32
     %zeros = arith.constant dense<0.000000e+00> : !xs
-    %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : !is
+    %range = tt.make_range {end = 4096 : i32, start = 0 : i32} : !is
     %px = tt.splat %x : !tt.ptr<f16> -> !ps
     %c131072 = arith.constant 131072 : i32
     %c262144 = arith.constant 262144 : i32
     %py = tt.splat %y : !tt.ptr<f16> -> !ps
-    %a = scf.for %i = %c0 to %c131072 step %c1024 iter_args(%s = %zeros) -> (!xs) : i32 {
+    %a = scf.for %i = %c0 to %c131072 step %c4096 iter_args(%s = %zeros) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -325,7 +353,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %t = arith.addf %s, %v : !xs
       scf.yield %t : !xs
     }
-    %b = scf.for %i = %c0 to %c131072 step %c1024 iter_args(%s = %a) -> (!xs) : i32 {
+    %b = scf.for %i = %c0 to %c131072 step %c4096 iter_args(%s = %a) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
@@ -333,7 +361,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %t = arith.addf %s, %v : !xs
       scf.yield %t : !xs
     }
-    %c = scf.for %i = %c0 to %c262144 step %c1024 iter_args(%s = %b) -> (!xs) : i32 {
+    %c = scf.for %i = %c0 to %c262144 step %c4096 iter_args(%s = %b) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %py, %cols : !ps, !is
@@ -341,7 +369,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %t = arith.addf %s, %v : !xs
       scf.yield %t : !xs
     }
-    %last = scf.for %i = %c0 to %c262144 step %c1024 iter_args(%s = %c) -> (!xs) : i32 {
+    %last = scf.for %i = %c0 to %c262144 step %c4096 iter_args(%s = %c) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %py, %cols : !ps, !is
@@ -358,19 +386,19 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
   // CHECK: tt.return
   tt.func public @carried(%x: !tt.ptr<f16>, %n: i32) -> !xs {
     %c0 = arith.constant 0 : i32
-    %c1024 = arith.constant 1024 : i32
+    %c4096 = arith.constant 4096 : i32
     %zeros = arith.constant dense<0.000000e+00> : !xs
-    %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : !is
+    %range = tt.make_range {end = 4096 : i32, start = 0 : i32} : !is
     %px = tt.splat %x : !tt.ptr<f16> -> !ps
-    %by = arith.constant dense<1024> : !is
+    %by = arith.constant dense<4096> : !is
     %pa = tt.addptr %px, %range : !ps, !is
-    %a:2 = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %zeros, %p = %pa) -> (!xs, !ps) : i32 {
+    %a:2 = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %zeros, %p = %pa) -> (!xs, !ps) : i32 {
       %v = tt.load %p : !ps
       %t = arith.addf %s, %v : !xs
       %next = tt.addptr %p, %by : !ps, !is
       scf.yield %t, %next : !xs, !ps
     }
-    %last = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %a#0) -> (!xs) : i32 {
+    %last = scf.for %i = %c0 to %n step %c4096 iter_args(%s = %a#0) -> (!xs) : i32 {
       %start = tt.splat %i : i32 -> !is
       %cols = arith.addi %start, %range : !is
       %p = tt.addptr %px, %cols : !ps, !is
