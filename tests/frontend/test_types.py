@@ -4,6 +4,7 @@ import copy
 import importlib
 import operator
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -209,5 +210,10 @@ def _dot_out_dtype(x, out, TYPE: tl.constexpr):
 @pytest.mark.parametrize("out_dtype", [tl.float64, tl.float16, tl.float32])
 def test_dot_of_float32_is_float32_whatever_out_dtype_says(out_dtype, rng) -> None:
     x, out = rng.standard_normal((16, 16)).astype(np.float32), np.zeros((16, 16), np.float32)
-    _dot_out_dtype[(1,)](x, out, TYPE=out_dtype)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        _dot_out_dtype[(1,)](x, out, TYPE=out_dtype)
+    told = [str(w.message) for w in seen if "out_dtype" in str(w.message)]
+    assert len(told) == (out_dtype is not tl.float32), told
+    assert all("tl.dot of fp32 gives fp32" in text and w.filename == __file__ for text, w in zip(told, seen))
     np.testing.assert_allclose(out, x @ x, rtol=1e-4, atol=1e-4)

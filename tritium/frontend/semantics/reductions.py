@@ -95,7 +95,10 @@ def dot(
             f" got M = {m}, N = {n}, K = {k}",
             "use larger blocks with masked loads, or multiply and reduce by tl.sum",
         )
-    result = block_type(_accumulator(a.dtype, acc, out_dtype), (*a.type.shape[:-2], m, n))
+    element = _accumulator(a.dtype, acc, out_dtype)
+    if a.dtype in (float32, bfloat16) and unwrap(out_dtype) not in (None, element):
+        _warn(sem, f"tl.dot of {a.dtype} gives {element}: out_dtype={unwrap(out_dtype)} has no effect, as in Triton")
+    result = block_type(element, (*a.type.shape[:-2], m, n))
     acc = accumulate_into(sem, acc, result, "tl.dot")
     precision = _precision(sem, input_precision)
     imprecise = _imprecise(sem, a, b, k, max_num_imprecise_acc)
