@@ -123,6 +123,45 @@ def test_an_argument_is_a_signed_integer_of_its_width() -> None:
     assert holds([["arg", 64, 0]], ["least", 0, 0], [(1 << 32) - 1])
 
 
+def test_addresses_are_compared_without_evaluating_the_rest_again(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random launches of two tiles at addresses: `x + 2 * n * [0 : 64]` and `y + 4 * m * [0 : 16] + p`."""
+    nodes = [
+        ["arg", 64, 0], ["arg", 64, 1], ["arg", 32, 2], ["arg", 32, 3], ["index", 64], ["index", 16], ["program", 0],
+        ["sum", [1, 0], [2, 2, 4]], ["sum", [1, 1], [4, 3, 5], [8, 6]],
+    ]  # fmt: skip
+    conditions = [["apart", 7, 2, 8, 4], ["least", 2, 0], ["apart", 8, 4, 7, 2]]
+    found, evaluated = predicate(nodes, conditions), []
+    original = LaunchPredicate._values
+    monkeypatch.setattr(LaunchPredicate, "_values", lambda *args: evaluated.append(args) or original(*args))
+    rng, kinds, seen = random.Random(seed), set(), set()
+    for _ in range(400):
+        n, m, grid = rng.choice((-1, 3, 40)), rng.choice((5, 70)), rng.choice((1, 6))
+        arguments = [rng.randrange(1 << 16), rng.randrange(1 << 16), n, m]
+        one = range(arguments[0], arguments[0] + 2 * n * 63 + 2) if n > 0 else range(0)
+        other = range(arguments[1], arguments[1] + 4 * m * 15 + 8 * (grid - 1) + 4)
+        expected = n >= 0 and (one.stop <= other.start or other.stop <= one.start)
+        assert found(arguments, (grid, 1, 1)) is expected
+        kinds.add((n, m, grid))
+        seen.add(expected)
+    assert len(evaluated) == len(kinds) and seen == {True, False}
+
+
+def test_addresses_in_other_expressions_are_arguments_like_others() -> None:
+    """An address in a quotient, twice in a sum, or in another condition."""
+    a, b, i = ["arg", 64, 0], ["arg", 64, 1], ["index", 64]
+    for more, condition in (
+        ([["div", 64, 0, 2]], ["least", 5, 0]),
+        ([["sum", [1, 0], [-1, 1]]], ["apart", 5, 4, 4, 2]),
+        ([["sum", [2, 0]]], ["apart", 5, 4, 4, 2]),
+        ([], ["fits", 3, 64]),
+    ):
+        found = predicate(
+            [a, b, i, ["sum", [1, 0], [2, 2]], ["sum", [1, 1], [2, 2]], *more], [["apart", 3, 2, 4, 2], condition]
+        )
+        for addresses in ([1 << 20, 1 << 21], [1 << 21, 1 << 20], [1 << 20, 1 << 20]):
+            assert found(addresses, (1, 1, 1)) is (found.failed(addresses, (1, 1, 1)) is None)
+
+
 TEXT = (
     "{'nodes':[['arg',64,1],['program',0],['sum',[64,1],[1,0]]],"
     "'conditions':[['multiple',0,64],['least',2,0],['fits',2,10]]}"

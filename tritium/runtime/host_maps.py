@@ -19,7 +19,7 @@ from .tensor_maps import Encode, MapEncoder, Metadata, NotEncodable
 
 __all__ = ["HostMaps", "function_of", "host_maps_of"]
 
-_KEPT = 256  # maps that are memoized, of each descriptor
+_KEPT = 2048  # maps that are memoized, of each descriptor
 
 
 class _Descriptor(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import TritiumError
 
@@ -27,7 +27,23 @@ Interval = tuple[int, int]
 Arguments = Mapping[int, int] | Sequence[int]
 Grid = Sequence[int]
 
-_KEPT = 1024  # results that are memoized; addresses are among the arguments only where stores may overlap loads
+_KEPT = 1024  # results that are memoized, by the grid and the arguments that are no addresses
+
+
+class _Apart(NamedTuple):
+    """Two ranges of bytes that may not overlap: from `low` to below `high`, relative to the address `base`."""
+
+    base: int
+    low: int
+    high: int
+    other: int
+    other_low: int
+    other_high: int
+
+    def holds(self, arguments: Arguments) -> bool:
+        """Whether they do not overlap."""
+        one, other = arguments[self.base], arguments[self.other]
+        return one + self.high <= other + self.other_low or other + self.other_high <= one + self.low
 
 
 class LaunchPredicate:
@@ -42,28 +58,107 @@ class LaunchPredicate:
         made = json.loads(text.replace("'", '"'))
         self._nodes: list[Row] = made["nodes"]
         self._conditions: list[Row] = made["conditions"]
-        self._known: dict[tuple[int, ...], bool] = {}
+        self._known: dict[tuple[int, ...], tuple[_Apart, ...] | None] = {}
         self.arguments = sorted({node[2] for node in self._nodes if node[0] == "arg"})
+        self._bases = _bases(self._nodes, self._conditions)
+        bases = set(self._bases.values())
+        self._others = [i for i in self.arguments if i not in bases]
 
     def __call__(self, arguments: Arguments, grid: Grid) -> bool:
-        """Whether all conditions hold for a launch, memoized. An empty grid runs nothing, so that they do."""
-        key = (*grid, *(arguments[i] for i in self.arguments))
-        found = self._known.get(key)
-        if found is None:
+        """Whether all conditions hold for a launch. An empty grid runs nothing, so that they do.
+
+        What does not depend on addresses is memoized: new arrays cost a comparison for each pair of them.
+        """
+        key = (*grid, *(arguments[i] for i in self._others))
+        found = self._known.get(key, ())
+        if not found and key not in self._known:
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            found = self._known[key] = min(grid) <= 0 or self.failed(arguments, grid) is None
-        return found
+            found = self._known[key] = self._relative(arguments, grid)
+        return found is not None and all(condition.holds(arguments) for condition in found)
+
+    def _relative(self, arguments: Arguments, grid: Grid) -> tuple[_Apart, ...] | None:
+        """The conditions that are left of addresses; None where another one does not hold."""
+        if min(grid) <= 0:
+            return ()
+        known = dict(enumerate(arguments)) if not isinstance(arguments, Mapping) else dict(arguments)
+        for index in self._bases.values():
+            known[index] = 0
+        values, left = self._values(known, grid), []
+        for condition in self._conditions:
+            if condition[0] == "apart" and condition[1] in self._bases and condition[3] in self._bases:
+                _, one, size, other, other_size = condition
+                (low, high), (other_low, other_high) = values[one], values[other]
+                bases = self._bases[one], self._bases[other]
+                left.append(_Apart(bases[0], low, high + size, bases[1], other_low, other_high + other_size))
+            elif not _CONDITIONS[condition[0]](condition, values):
+                return None
+        return tuple(left)
 
     def failed(self, arguments: Arguments, grid: Grid) -> Row | None:
         """The first condition that does not hold, with the intervals of its expressions; None without one."""
-        values: list[Interval] = []
-        for node in self._nodes:
-            values.append(_NODES[node[0]](node, values, arguments, grid))
+        values = self._values(arguments, grid)
         for condition in self._conditions:
             if not _CONDITIONS[condition[0]](condition, values):
                 return [condition, *(values[i] for i in condition[1:2])]
         return None
+
+    def _values(self, arguments: Arguments, grid: Grid) -> list[Interval]:
+        values: list[Interval] = []
+        for node in self._nodes:
+            values.append(_NODES[node[0]](node, values, arguments, grid))
+        return values
+
+
+def _bases(nodes: Sequence[Row], conditions: Sequence[Row]) -> dict[int, int]:
+    """The sums that are an address argument plus an offset, and which one: node -> index of the argument.
+
+    Only sums that nothing but `apart` asks for, of arguments that are used in such sums alone.
+    """
+    apart = {n for condition in conditions if condition[0] == "apart" for n in (condition[1], condition[3])}
+    asked = apart | {condition[1] for condition in conditions}
+    apart -= {condition[1] for condition in conditions if condition[0] != "apart"}
+    users = [(n, atom) for n, node in enumerate(nodes) for atom in _operands(node)]
+    apart -= {atom for _, atom in users}
+    found: dict[int, int] = {}
+    for number, node in enumerate(nodes):
+        if node[0] != "arg" or node[1] != 64 or number in asked:
+            continue
+        sums = {n for n, atom in users if atom == number}
+        if sums <= apart and all(nodes[n].count([1, number]) == 1 and _mentions(nodes[n], number) == 1 for n in sums):
+            for n in sums:
+                found[n] = node[2]
+    dropped: set[int] = set()
+    for n in found:
+        mentioned = [i for i in _addresses(nodes) if _mentions(nodes[n], i)]
+        dropped.update(nodes[i][2] for i in mentioned if len(mentioned) > 1)
+    while True:  # both sides of a condition are, or none
+        found = {n: index for n, index in found.items() if index not in dropped}
+        dropped = set()
+        for condition in conditions:
+            sides = [n for n in condition[1:4:2] if n in found] if condition[0] == "apart" else []
+            if len(sides) == 1:
+                dropped.add(found[sides[0]])
+        if not dropped:
+            return found
+
+
+def _addresses(nodes: Sequence[Row]) -> list[int]:
+    return [n for n, node in enumerate(nodes) if node[0] == "arg" and node[1] == 64]
+
+
+def _mentions(node: Row, atom: int) -> int:
+    """How often a sum has an operand."""
+    return sum(term[1:].count(atom) for term in node[1:]) if node[0] == "sum" else 0
+
+
+def _operands(node: Row) -> list[int]:
+    """The nodes that an expression is made of."""
+    if node[0] == "sum":
+        return [atom for term in node[1:] for atom in term[1:]]
+    if node[0] in ("int", "arg", "program", "programs", "index", "any"):
+        return []
+    return list(node[2:] if node[0] in _BINARY else node[1:])
 
 
 class OtherVersion(TritiumError):

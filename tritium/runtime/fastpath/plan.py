@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["make_plan", "launch_plan"]
 
-_KEPT = 256  # memoized tensor maps of a plan
+_KEPT = 2048  # memoized tensor maps of a plan
 
 _value = attrgetter("value")
 _STREAM_AT = 8 * FIELDS["frame"].index("stream") - FRAME_HEAD  # relative to the parameters, as all offsets
