@@ -11,6 +11,7 @@ import contextlib
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
@@ -80,3 +81,9 @@ def pytest_configure(config: Any) -> None:
     torch.Tensor.cuda = lambda self, *_, **__: self  # type: ignore[method-assign,assignment]
     emulated_driver.extent = _whole_storage  # type: ignore[attr-defined]
     _mode.__enter__()
+
+
+@pytest.fixture
+def device() -> str:
+    """What Triton's own conftest gives where no device is asked for."""
+    return "cuda"

@@ -28,7 +28,7 @@ class Class:
     why: str
     tests: tuple[str, ...]
     says: str = ""
-    devices: tuple[str, ...] = ("cpu", "cuda", "emulated:90")
+    devices: tuple[str, ...] = ("cpu", "cuda", "emulated:90", "emulated:gfx942", "emulated:gfx1100")
     golden: str = ""
 
     def explains(self, test: str, reason: str, device: str) -> bool:

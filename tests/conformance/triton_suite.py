@@ -3,7 +3,7 @@
     python -m tests.conformance.triton_suite <checkout of triton-cpu> [--device cpu|cuda] [--only language/test_core.py ...]
         [-k EXPRESSION] [--sample N] [--part K/N] [-n WORKERS] [--json out.json]
     python -m tests.conformance.triton_suite <checkout of triton-cpu> --kernels --device emulated:90 [...]
-    python -m tests.conformance.triton_suite <checkout of Triton> --gluon [--device emulated:90] [--only test_frontend.py ...]
+    python -m tests.conformance.triton_suite <checkout of Triton> --gluon [--device emulated:90|gfx942|gfx1100] [--only test_frontend.py ...]
     python -m tests.conformance.triton_suite <checkout of triton-cpu> --from one.json two.json [--peer PYTHON]
 
 runs the files of the checkout's `python/test/unit` as they are, from outside, with `import triton` answered by Tritium.
@@ -44,7 +44,9 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
         prog="python -m tests.conformance.triton_suite", description=__doc__.split("\n")[0]
     )
     parser.add_argument("checkout", type=Path, help="a checkout of triton-cpu")
-    parser.add_argument("--device", choices=["cpu", "cuda", "emulated:90"], default="cpu")
+    parser.add_argument(
+        "--device", choices=["cpu", "cuda", "emulated:90", "emulated:gfx942", "emulated:gfx1100"], default="cpu"
+    )
     parser.add_argument("--kernels", action="store_true", help="the tests of the library triton_kernels")
     parser.add_argument("--gluon", action="store_true", help="the tests of Gluon, of a checkout of Triton since 3.8")
     parser.add_argument("--only", nargs="+", metavar="FILE", help="files or folders of python/test/unit (language cpu)")

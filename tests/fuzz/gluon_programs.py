@@ -4,7 +4,8 @@
 
 Each program is computed by NumPy, on an emulated H100 (which checks accesses, barriers and races), on the CPU and by the
 interpreter; integers wrap around alike, so that all results are equal to the bit. With `--triton` the `ttgir` of each
-program is compared with Triton's, and the emulator executes Triton's PTX.
+program is compared with Triton's, and the emulator executes Triton's PTX. With `--arch gfx942` or `gfx1100` programs have
+layouts, matrix instructions and buffer operations of that GPU, and run on it, emulated, alone.
 """
 
 from __future__ import annotations
@@ -25,16 +26,19 @@ import numpy as np
 from tests.conformance.gluon_tutorials import comparable
 from tritium.compiler import GPUTarget, compile
 from tritium.compiler.gluon_source import GluonASTSource
-from tritium.emulator import EmulationError, launch
+from tritium.emulator import EmulationError, amdgcn, launch
 from tritium.ir import parse_module, print_op
 from tritium.ir.passes import PassManager
 from tritium.runtime import driver
 from tritium.runtime.emulated import EmulatedCUDADriver
+from tritium.runtime.emulated_hip import EmulatedHIPDriver
 from tritium.support import settings
 
 __all__ = ["MACHINES", "Program", "check"]
 
 MACHINES = ("emulated", "cpu", "interpreted")
+LANES = {"": 32, "gfx942": 64, "gfx1100": 32}
+"""The threads of a warp by architecture; "" is the H100."""
 HEAD = """from tritium.experimental import gluon
 from tritium.experimental.gluon import language as gl
 from tritium.experimental.gluon.language.nvidia.ampere import mma_v2
@@ -70,11 +74,12 @@ def _bits(shape: tuple[int, ...]) -> list[list[int]]:
 
 
 class Program:
-    """The program of a seed: `source`, the input `x` and the result `want`."""
+    """The program of a seed: `source`, the input `x` and the result `want`; `arch` as in LANES."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, arch: str = "") -> None:
         self.r = r = Random(seed)
-        self.hopper = seed % 4 == 3  # may use wgmma, which runs on the emulated GPU alone
+        self.arch, self.lanes = arch, LANES[arch]
+        self.hopper = seed % 4 == 3 and not arch  # may use wgmma, which runs on the emulated GPU alone
         self.seed = seed
         self.warps = r.choice([1, 2, 4, 8])
         self.shape: tuple[int, ...] = (r.choice([8, 16, 32, 64]), r.choice([8, 16, 32, 64]))
@@ -86,12 +91,22 @@ class Program:
         self.x = np.random.default_rng(seed).integers(-100, 100, self.shape).astype(self.dtype)
         self.value: np.ndarray = self.x.copy()
         self.layout = self.register_layout()
-        self.line(f"v = gl.load(x + {self.addresses()})")
+        buffers = bool(arch) and r.random() < 0.7
+        self.line(
+            f"v = gl.amd.cdna3.buffer_load(x, {self.addresses()})"
+            if buffers
+            else f"v = gl.load(x + {self.addresses()})"
+        )
         for _ in range(r.randint(2, 7)):
             r.choice(STEPS)(self)
         if self.hopper:
             _wgmma(self)
-        self.line(f"gl.store(y + {self.addresses()}, v)")
+        store = (
+            f"gl.amd.cdna3.buffer_store(v, y, {self.addresses()})"
+            if buffers
+            else f"gl.store(y + {self.addresses()}, v)"
+        )
+        self.line(store)
         self.want = self.value
         self.source = HEAD + "".join(f"    {line}\n" for line in self.lines)
 
@@ -112,12 +127,12 @@ class Program:
         r, rank = self.r, len(self.shape)
         kind = r.choice(["blocked", "blocked", "linear", "mma"])
         if kind == "mma" and rank == 2:
-            return self.name(f"gl.NVMMADistributedLayout([2, 0], {_split(r, self.warps, 2)}, [16, 8])")
+            return self.matrix_layout()
         if kind == "linear":
             bits = _bits(self.shape)
             r.shuffle(bits)
             zero = [0] * rank
-            lanes, warps = 5, self.warps.bit_length() - 1
+            lanes, warps = self.lanes.bit_length() - 1, self.warps.bit_length() - 1
             bits += [zero] * max(0, lanes + warps - len(bits))
             r.shuffle(lead := bits[: lanes + warps])
             rest = bits[lanes + warps :]
@@ -127,7 +142,21 @@ class Program:
         sizes = [min(n, 1 << r.randrange(4)) for n in self.shape]
         order = list(range(rank))
         r.shuffle(order)
-        return self.name(f"gl.BlockedLayout({sizes}, {_split(r, 32, rank)}, {_split(r, self.warps, rank)}, {order})")
+        threads, warps = _split(r, self.lanes, rank), _split(r, self.warps, rank)
+        return self.name(f"gl.BlockedLayout({sizes}, {threads}, {warps}, {order})")
+
+    def matrix_layout(self) -> str:
+        """A layout of the results of matrix instructions."""
+        warps = _split(self.r, self.warps, 2)
+        if not self.arch:
+            return self.name(f"gl.NVMMADistributedLayout([2, 0], {warps}, [16, 8])")
+        transposed = self.r.random() < 0.5
+        if self.arch == "gfx942":
+            shape = self.r.choice([[16, 16, 16], [32, 32, 8]])
+            return self.name(f"gl.amd.AMDMFMALayout(3, {shape}, {transposed}, {warps})")
+        bits = _bits((warps[0], warps[1]))
+        self.r.shuffle(bits)
+        return self.name(f"gl.amd.AMDWMMALayout(1, {transposed}, {bits})")
 
     def shared_layout(self, shape: tuple[int, ...]) -> str:
         """A layout of buffers of this shape."""
@@ -145,7 +174,7 @@ class Program:
                 f"gl.PaddedSharedLayout.with_identity_for([[{interval}, {1 << r.randrange(1, 4)}]], {list(shape)}, {order})"
             )
         width = 8 * np.dtype(self.dtype).itemsize
-        if kind == "nvmma" and shape[1] * width // 8 >= 32 and shape[0] >= 8:
+        if kind == "nvmma" and not self.arch and shape[1] * width // 8 >= 32 and shape[0] >= 8:
             widths = [w for w in (32, 64, 128) if shape[1] * width // 8 >= w]
             return self.name(f"gl.NVMMASharedLayout({r.choice(widths)}, {width}, 2)")
         vec = 1 << r.randrange(min(4, row.bit_length() - 1) + 1)
@@ -269,15 +298,18 @@ def _tensor_gather(p: Program) -> None:
 
 
 def _matmul(p: Program) -> None:
-    """v & 7 times its transpose, by mma.sync."""
+    """v & 7 times its transpose, by mma.sync, MFMA or WMMA."""
     rows, columns = p.shape
     if rows < 16 or columns < 16:
         return
-    mma = p.name(f"gl.NVMMADistributedLayout([2, 0], {_split(p.r, p.warps, 2)}, [16, 8])")
+    mma = p.matrix_layout()
+    width, function = {"": (2, "mma_v2"), "gfx942": (4, "gl.amd.cdna3.mfma"), "gfx1100": (16, "gl.amd.rdna3.wmma")}[
+        p.arch
+    ]
     p.line("w = (v & 7).to(gl.float16)")
-    p.line(f"left = gl.convert_layout(w, gl.DotOperandLayout(0, {mma}, 2))")
-    p.line(f"right = gl.convert_layout(gl.permute(w, [1, 0]), gl.DotOperandLayout(1, {mma}, 2))")
-    p.line(f"acc = mma_v2(left, right, gl.zeros([{rows}, {rows}], gl.float32, {mma}))")
+    p.line(f"left = gl.convert_layout(w, gl.DotOperandLayout(0, {mma}, {width}))")
+    p.line(f"right = gl.convert_layout(gl.permute(w, [1, 0]), gl.DotOperandLayout(1, {mma}, {width}))")
+    p.line(f"acc = {function}(left, right, gl.zeros([{rows}, {rows}], gl.float32, {mma}))")
     _accumulated(p, mma)
 
 
@@ -340,16 +372,16 @@ def _kernel(program: Program, folder: str) -> Any:
     return module.kernel
 
 
-def check(seed: int, machines: tuple[str, ...] = MACHINES) -> None:
+def check(seed: int, machines: tuple[str, ...] = MACHINES, arch: str = "") -> None:
     """Run the program of a seed on each machine. AssertionError with the source where a result differs."""
-    program = Program(seed)
+    program = Program(seed, arch)
     with tempfile.TemporaryDirectory() as folder:
         kernel = _kernel(program, folder)
-        for machine in machines if not program.hopper else ("emulated",):
+        for machine in ("emulated",) if program.hopper or arch else machines:
             y = np.full(program.want.shape, 77, program.dtype)
             interpret = settings.runtime.interpret
             if machine == "emulated":
-                driver.set_active(EmulatedCUDADriver(90))
+                driver.set_active(EmulatedHIPDriver(arch) if arch else EmulatedCUDADriver(90))
             settings.runtime.interpret = machine == "interpreted"
             try:
                 kernel[(1,)](program.x, y, num_warps=program.warps)
@@ -369,23 +401,29 @@ from triton import compile
 from triton.backends.compiler import GPUTarget
 from triton.experimental.gluon._runtime import GluonASTSource
 
-for path, ty, warps in json.load(sys.stdin):
+target, jobs = json.load(sys.stdin)
+for path, ty, warps in jobs:
     spec = importlib.util.spec_from_file_location("program", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     source = GluonASTSource(module.kernel, {"x": ty, "y": ty}, {}, {(0,): [["tt.divisibility", 16]], (1,): [["tt.divisibility", 16]]})
     try:
-        made = compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": warps})
-        print(json.dumps([made.asm["ptx"], made.metadata.shared, made.asm["ttgir"], ""]), flush=True)
+        made = compile(source, target=GPUTarget(*target), options={"num_warps": warps})
+        print(json.dumps([made.asm["ptx" if target[0] == "cuda" else "amdgcn"], made.metadata.shared, made.asm["ttgir"], ""]), flush=True)
     except Exception as error:
         print(json.dumps(["", 0, "", str(error)[:400]]), flush=True)
 """
 
 
-def check_triton(seeds: list[int], interpreter: str) -> list[str]:
+def _target(arch: str) -> GPUTarget:
+    return GPUTarget("hip", arch, LANES[arch]) if arch else GPUTarget("cuda", 90, 32)
+
+
+def check_triton(seeds: list[int], interpreter: str, arch: str = "") -> list[str]:
     """Compare the `ttgir` that Triton compiles from the programs of the seeds with ours, without names and places, and
-    execute its PTX on the emulator; what is wrong."""
-    programs = [Program(seed) for seed in seeds]
+    execute its code on the emulator; what is wrong."""
+    programs = [Program(seed, arch) for seed in seeds]
+    target = _target(arch)
     with tempfile.TemporaryDirectory() as folder:
         jobs = []
         for program in programs:
@@ -394,7 +432,13 @@ def check_triton(seeds: list[int], interpreter: str) -> list[str]:
             jobs.append((str(path), f"*i{8 * np.dtype(program.dtype).itemsize}", program.warps))
         environment = {**os.environ, "TRITON_CACHE_DIR": f"{folder}/cache"}
         command = [interpreter, "-c", _COMPILE_BY_TRITON]
-        done = subprocess.run(command, input=json.dumps(jobs), capture_output=True, text=True, env=environment)
+        done = subprocess.run(
+            command,
+            input=json.dumps([[target.backend, target.arch, target.warp_size], jobs]),
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
     answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
     assert len(answers) == len(programs), done.stderr[-2000:]
     return [wrong for program, answer in zip(programs, answers) if (wrong := _judged(program, *answer))]
@@ -406,7 +450,7 @@ def _ttgir(program: Program) -> str:
     aligned: Any = {(i,): [["tt.divisibility", 16]] for i in (0, 1)}
     with tempfile.TemporaryDirectory() as folder:
         source = GluonASTSource(_kernel(program, folder), {"x": ty, "y": ty}, {}, aligned)
-        made = compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": program.warps}, until="ttgir")
+        made = compile(source, target=_target(program.arch), options={"num_warps": program.warps}, until="ttgir")
         return str(made.asm["ttgir"])
 
 
@@ -417,7 +461,7 @@ def _simplified(ttgir: str) -> str:
     return print_op(module)
 
 
-def _judged(program: Program, ptx: str, shared: int, ttgir: str, error: str) -> str:
+def _judged(program: Program, code: str, shared: int, ttgir: str, error: str) -> str:
     if not error and comparable(_ttgir(program)) not in (comparable(ttgir), comparable(_simplified(ttgir))):
         return f"seed {program.seed}: its ttgir is not Triton's"
     if error and "associative_scan" in program.source:
@@ -426,7 +470,8 @@ def _judged(program: Program, ptx: str, shared: int, ttgir: str, error: str) -> 
         return f"seed {program.seed}: Triton refuses: {error}"
     y = np.full(program.want.shape, 77, program.dtype)
     try:
-        launch(ptx, 1, [program.x, y], shared_bytes=shared)
+        run = amdgcn.launch if program.arch else launch
+        run(code, 1, [program.x, y], shared_bytes=shared)
     except EmulationError as found:
         if "PaddedSharedLayout" in program.source and "which is not a multiple of" in str(found):
             return ""  # Triton 3.9 accesses vectors across paddings that do not align them
@@ -440,16 +485,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--machines", nargs="+", default=list(MACHINES), choices=MACHINES)
+    parser.add_argument("--arch", choices=[name for name in LANES if name], default="", help="an AMD GPU instead")
     parser.add_argument("--triton", metavar="PYTHON", help="compare with this interpreter's Triton 3.9 instead")
     args = parser.parse_args()
     failed = 0
     if args.triton:
-        wrong = check_triton(list(range(args.seed, args.seed + args.count)), args.triton)
+        wrong = check_triton(list(range(args.seed, args.seed + args.count)), args.triton, args.arch)
         print(*wrong, f"{args.count} programs by Triton, {len(wrong)} failed", sep="\n")
         return len(wrong)
     for seed in range(args.seed, args.seed + args.count):
         try:
-            check(seed, tuple(args.machines))
+            check(seed, tuple(args.machines), args.arch)
         except AssertionError as error:
             failed += 1
             print(error, flush=True)

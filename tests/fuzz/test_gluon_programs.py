@@ -11,6 +11,12 @@ def test_programs_agree_on_all_machines(seed):
     check(seed)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_programs_for_amd_gpus_agree_with_numpy(arch, seed):
+    check(seed, arch=arch)
+
+
 def test_the_emulator_executes_what_triton_compiles():
     interpreter = find_interpreter()
     if interpreter is None:

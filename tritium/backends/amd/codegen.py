@@ -22,6 +22,7 @@ from ..errors import BackendError
 from ..llvm import Machine, dump, gpu_library, read, run_isolated, run_passes, target_machine
 from ..minmax_selects import without_minmax_selects
 from .libraries import link_libraries
+from .loads_before_barriers import with_loads_before_barriers
 
 __all__ = ["AMDGPUTarget", "emit", "has_inline_assembly", "optimize", "run_stage"]
 
@@ -87,7 +88,7 @@ def emit(llir: str, target: AMDGPUTarget, use_object: bool) -> bytes:
 
 
 def _emitted(llir: str, target: AMDGPUTarget, use_object: bool) -> bytes:
-    text = without_minmax_selects(llir).replace(f'"{NO_ACCESS_MERGING}"', "noimplicitfloat")
+    text = with_loads_before_barriers(without_minmax_selects(llir)).replace(f'"{NO_ACCESS_MERGING}"', "noimplicitfloat")
     module = read(text, target.machine())
     try:
         made: bytes = target_machine(target.machine())._emit_to_memory(module, use_object=use_object)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...dialects import amdg, rocdl
 from ...dialects.ttg_rules import equivalent
+from ...ir import IntegerAttr, StringAttr, i32
 from ..constexpr import unwrap
 from ..dtypes import bfloat16, float8e4nv, float8e5, float16, int8, int16, uint8
 from ..errors import LanguageError
@@ -15,10 +16,11 @@ from .semantic import GluonSemantic, checked, type_of_pairs
 from .shared_memory import integers_of
 from .types import distributed_type
 
-__all__ = ["scaled_upcast", "sched_barrier", "slice_tensor"]
+__all__ = ["scaled_upcast", "sched_barrier", "slice_tensor", "warp_pipeline_stage"]
 
 _BYTES = (int8, uint8)
 _FP8 = (float8e4nv, float8e5)
+_BORDER, _PRIORITY = "triton.warp_pipeline.border", "triton.warp_pipeline.priority"
 _MANTISSA_BITS = 7  # of bfloat16: an E8M0 scale is its exponent
 
 
@@ -34,6 +36,34 @@ def sched_barrier(allow: object = None, _semantic: Semantics = None) -> None:
     for name in classes if isinstance(classes, list) else [classes]:
         _check(name is None, f"sched_barrier: Unsupported instruction class: {name!r}", "only None is supported")
     _semantic.builder.insert(rocdl.SchedBarrier(rocdl.SchedGroupMask(0)))
+
+
+class _Stage:
+    """The body of a `with` statement: a stage of a warp pipeline."""
+
+    def __init__(self, sem: GluonSemantic, label: str, priority: int | None) -> None:
+        self.sem, self.label, self.priority = sem, label, priority
+
+    def __enter__(self) -> _Stage:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        op = rocdl.SchedBarrier(rocdl.SchedGroupMask(0))
+        op.attributes[_BORDER] = StringAttr(self.label)
+        if self.priority is not None:
+            op.attributes[_PRIORITY] = IntegerAttr(self.priority, i32)
+        self.sem.builder.insert(op)
+
+
+@builtin
+def warp_pipeline_stage(label: object = None, *, priority: object = None, _semantic: Semantics = None) -> _Stage:
+    """`with warp_pipeline_stage("load"):` a stage of a loop, at whose end LLVM's scheduler moves no instruction.
+
+    `label` names it in IR; `priority`, 0 to 3, is a hint without effect. Stages of several warps are not interleaved.
+    """
+    name, level = unwrap(label), unwrap(priority)
+    _check(level is None or level in range(4), f"priority of warp_pipeline_stage must be 0 to 3, got {level!r}")
+    return _Stage(_semantic, name if isinstance(name, str) else "cluster", level)  # type: ignore[arg-type]
 
 
 @builtin

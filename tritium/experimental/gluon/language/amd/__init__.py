@@ -2,10 +2,9 @@
 
 from .....frontend.gluon.amd_layouts import AMDMFMALayout, AMDWMMALayout
 from .....frontend.gluon.amd_values import slice_tensor as slice
-from .....frontend.gluon.refused import AMD, refused_class
+from .....frontend.gluon.amd_values import warp_pipeline_stage
 from . import cdna3, cdna4, cdna5, hint, rdna3, rdna4
 
-warp_pipeline_stage = refused_class("warp_pipeline_stage", AMD)
 gfx1250 = cdna5
 
 __all__ = [
