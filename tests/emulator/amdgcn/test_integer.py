@@ -209,3 +209,12 @@ def test_dots_of_packed_integers(seed):
     got = vector("v_dot4_i32_iu8 v40, v10, v14, v18 neg_lo:[1,0,0]", a, b, c, chip="gfx1100").view(np.int32)
     parts = a.view(np.int8).reshape(-1, 4).astype(np.int64) * b.view(np.uint8).reshape(-1, 4)
     np.testing.assert_array_equal(got, (parts.sum(axis=1) + c.view(np.int32)).astype(np.int32))
+
+
+def test_float_constants_of_packed_integers_are_words_whose_half_op_sel_picks(seed):
+    a = np.random.default_rng(seed).integers(0, 2**32, 256, dtype=np.uint32)
+    halves = a.view(np.uint16)
+    got = vector("v_pk_mul_lo_u16 v40, v10, 0.5 op_sel:[0,1]", a).view(np.uint16)
+    np.testing.assert_array_equal(got, halves * np.uint16(0x3F00))
+    got = vector("v_pk_add_u16 v40, v10, 1.0", a).view(np.uint16).reshape(-1, 2)
+    np.testing.assert_array_equal(got, halves.reshape(-1, 2) + np.array([0, 0x3F80], np.uint16))

@@ -153,6 +153,8 @@ class Builder:
         if op.kind == "float":
             if ty == "bf16":
                 return float_bits(op.value, 32) >> 16
+            if ty in ("u16", "i16"):  # integer instructions take all 32 bits, of which `op_sel` can pick the high half
+                return float_bits(op.value, 32)
             return float_bits(op.value, 16 if bits <= 16 else 64 if ty in ("f64", "b64", "u64", "i64") else 32)
         if op.is_null:
             return 0
