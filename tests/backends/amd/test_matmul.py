@@ -211,6 +211,14 @@ def test_large_dot_by_fmas_is_scheduled_in_parts() -> None:
     np.testing.assert_array_equal(c, a @ b)
 
 
+def test_large_dot_without_fusion_is_scheduled_in_parts() -> None:
+    """2,048 products a thread are 4,096 instructions where each is rounded: 15 s undivided, 3 s in parts."""
+    types = {"a": "*fp32", "b": "*fp32", "c": "*fp32", "k": "i32"}
+    source = ASTSource(kernels.matmul, types, {"M": 64, "N": 64, "B": 64})
+    kernel = compile(source, target=GPUTarget("hip", "gfx1100", 32), options={"enable_fp_fusion": False})
+    assert kernel.asm["llir"].count("call void @llvm.amdgcn.sched.barrier(i32 0)") >= 15
+
+
 @tritium.jit
 def unaligned(a, b, c, k, sa, sb, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     m, n, at = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)

@@ -25,12 +25,14 @@ from .types import llvm_type
 __all__: list[str] = []
 
 LARGE = 2048
-"""FMAs of a thread beyond which a dot is divided by scheduling barriers.
+"""Arithmetic instructions of a thread beyond which a dot is divided by scheduling barriers: without FP fusion there are
+two for each element of K.
 
 LLVM's search for pairs of FMAs that RDNA 3 issues together is quadratic in the instructions between barriers, and its
 scheduler hoists the loads of all operands. Measured for gfx1100 (2026-11-27, LLVM 22, CPU seconds of code generation):
 f32 64x64x64 by one warp 45 s and 15,207 spilled registers undivided, 2.5 s and 1,085 in parts of 256; Triton 3.9
-16.4 s and 4,556. With 2,048 FMAs (four warps) it is 0.5 s either way, and undivided code has more pairs.
+16.4 s and 4,556. With 2,048 FMAs (four warps) it is 0.5 s either way, and undivided code has more pairs. With 2,048
+multiplications and as many additions it is 15.3 s undivided, and 2.6 s in parts of 128 and of 64 pairs.
 """
 
 _amd = LazyModule(".amd_matrix", __package__)
@@ -61,7 +63,8 @@ def _multiply_and_add(e: FunctionContext, op: Any) -> list[str]:
     add = _adder(e, ty)
     out = dict(enumerate(sums))
     fmas = _interleaved(steps)
-    part = e.target.fmas_per_region if len(fmas) > LARGE else 0
+    each = 1 if e.module.fusion and isinstance(ty, FloatType) else 2
+    part = e.target.fmas_per_region // each if len(fmas) * each > LARGE else 0
     for at, (d, i, j) in enumerate(fmas):
         if part and at and at % part == 0:
             e.target.scheduling_barrier(e)
