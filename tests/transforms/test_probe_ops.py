@@ -261,6 +261,7 @@ OF_ONE_OP = {
     "ttgir/prefetch.mlir": "local_load of a part is made",
     "shown/amd_convert_to_buffer_ops.mlir": "tt.load and tt.store become buffer instructions",
     "ttgir/amd_convert_to_buffer_ops.mlir": "tt.load and tt.store become buffer instructions",
+    "shown/amd_block_pingpong.mlir": "clusters of tt.load and local_load",
     "shown/amd_fold_true_cmpi.mlir": "canonicalize drops the true mask of a tt.load",
     "ttgir/amd_buffer_ranges.mlir": "tt.load becomes a buffer instruction",
     "shown/amd_pipeline.mlir": "tt.load is predicated by its mask",

@@ -77,7 +77,11 @@ class AmdSettings(Group):
     use_buffer_atomics = Flag(True, "AMDGCN_USE_BUFFER_ATOMICS", doc=_LATER, kind=HINT)
     buffer_ops_analyze_small_tensor_range = Flag(False, "AMDGCN_ANALYZE_SMALL_TENSOR_RANGE", doc=_LATER, kind=HINT)
     scalarize_packed_fops = Flag(False, "AMDGCN_SCALARIZE_PACKED_FOPS", doc=_LATER, kind=HINT)
-    use_block_pingpong = OptionalFlag("TRITON_HIP_USE_BLOCK_PINGPONG", doc=_LATER, kind=HINT)
+    use_block_pingpong = OptionalFlag(
+        "TRITON_HIP_USE_BLOCK_PINGPONG",
+        doc="alternate loads and matrix instructions of two waves of a SIMD (`amd-block-pingpong`); unset: on gfx942",
+        kind=HINT,
+    )
     use_in_thread_transpose = OptionalFlag("TRITON_HIP_USE_IN_THREAD_TRANSPOSE", doc=_LATER, kind=HINT)
     use_async_copy = OptionalFlag("TRITON_HIP_USE_ASYNC_COPY", doc=_LATER, kind=HINT)
     use_coexec_scheduler = OptionalFlag("TRITON_HIP_USE_COEXEC_SCHEDULER", doc=_LATER, kind=HINT)

@@ -241,3 +241,30 @@ def test_operand_of_unaligned_pointers_is_stored_along_k(arch: str) -> None:
     c = np.full((32, 64), np.nan, np.float32)
     launch(kernel.asm["amdgcn"], 1, [a, b, c, 96, 97, 65], shared_bytes=kernel.metadata.shared)
     np.testing.assert_array_equal(c, a[:, :96].astype(np.float32) @ b[:, :64].astype(np.float32))
+
+
+@pytest.mark.parametrize(("m", "n", "warps"), [(64, 64, 4), (256, 128, 8), (256, 256, 8)])
+def test_clusters_of_loads_and_matrix_instructions_compute_the_same(m: int, n: int, warps: int) -> None:
+    """One cluster of each kind, two and four; the emulator finds accesses to LDS that no barrier orders."""
+    names = "abcMNK"
+    types = {name: "*fp16" if name in "ab" else "*fp32" if name == "c" else "i32" for name in names}
+    aligned = {(i,): [["tt.divisibility", 16]] for i in range(len(names))}
+    source = ASTSource(whole_tiles, types, {"BM": m, "BN": n, "BK": 64}, aligned)
+    kernel = compile(source, target=GPUTarget("hip", "gfx942", 64), options={"num_warps": warps})
+    assert kernel.asm["ttgir"].count("amdg.cond_barrier") == (2 if warps == 8 else 0)
+    assert "s_setprio 1" in kernel.asm["amdgcn"]
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-3, 4, shape).astype(np.float16) for shape in ((m, 192), (192, n)))
+    c = np.full((m, n), np.nan, np.float32)
+    launch(kernel.asm["amdgcn"], 1, [a, b, c, m, n, 192], shared_bytes=kernel.metadata.shared)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+
+
+@tritium.jit
+def whole_tiles(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m, n, at = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        x = tl.load(a + m[:, None] * K + k + at[None, :])
+        acc = tl.dot(x, tl.load(b + (k + at)[:, None] * N + n[None, :]), acc)
+    tl.store(c + m[:, None] * N + n[None, :], acc)

@@ -163,6 +163,7 @@ def test_barrier_that_a_wave_does_not_reach():
 \ts_nop 0"""
     with pytest.raises(EmulationError, match="wait at different barriers"):
         run(body, np.zeros(1, np.uint32), threads=128)
+    run("\ts_setprio 0\n" + body, np.zeros(1, np.uint32), threads=128)  # a schedule with one wave ahead of another
     early = (
         "\tv_readfirstlane_b32 s20, v0\n\ts_cmp_eq_u32 s20, 0\n\ts_cbranch_scc1 .Lout\n\ts_barrier\n.Lout:\n\ts_nop 0"
     )

@@ -97,6 +97,12 @@ class HIPOptions:
         return self.target.warp_size
 
     @property
+    def uses_block_pingpong(self) -> bool:
+        """Whether loops are divided into clusters of loads and of matrix instructions: by default on gfx942."""
+        chosen = settings.amd.use_block_pingpong
+        return self.target.base_arch == "gfx942" if chosen is None else bool(chosen)
+
+    @property
     def native_descriptors(self) -> bool:
         """Whether host descriptors are passed as descriptors; for the frontend."""
         return self.target.has_descriptors

@@ -7,7 +7,9 @@ conversion to LLVM IR. `LATER` lists the passes of that order that are not imple
 from __future__ import annotations
 
 from ...conversion.convert_triton_to_tritongpu import ConvertOptions, convert_triton_to_tritongpu
-from ...ir import IfLike, LoopLike, Operation, Pass, check_order, functions_of, is_tensor_dot
+from ...dialects import tt
+from ...dialects.ttg_layouts import AmdMfma
+from ...ir import IfLike, LoopLike, Operation, Pass, TensorType, check_order, functions_of, is_tensor_dot
 from ...ir.passes import has_any, has_interface, rows_from
 from ...transforms import ttgir
 from .options import HIPOptions
@@ -41,6 +43,12 @@ def _has_schedule(module: Operation) -> bool:
     return any("tt.scheduled_max_stage" in op.attributes for op in module.walk())
 
 
+def _has_mfma(module: Operation) -> bool:
+    """Whether there are dots by MFMA."""
+    dots = [op.d.type for op in module.walk() if isinstance(op, tt.Dot)]
+    return any(isinstance(ty, TensorType) and isinstance(ty.encoding, AmdMfma) for ty in dots)
+
+
 def _has_small_arrays(module: Operation) -> bool:
     """Whether a function states that one of its arguments points to an array below 2 GB."""
     return any("tt.pointer_range" in str(f.attributes.get("arg_attrs", "")) for f in functions_of(module))
@@ -71,6 +79,8 @@ ORDER = [
     ("assign-latencies", "schedule-loops", "stages are assigned from latencies"),
     ("schedule-loops", "amd-pipeline", "the schedule drives the expansion"),
     ("amd-pipeline", "reduce-data-duplication", "operands that are not pipelined go through LDS as well"),
+    ("reorder-instructions", "amd-block-pingpong", "the order of operations within clusters is kept"),
+    ("amd-block-pingpong", "amd-convert-to-buffer-ops", "it moves tt.load"),
     ("amd-convert-to-buffer-ops", "amd-optimize-buffer-op-ptr", "it makes the buffer operations"),
     ("symbol-dce", "cse", "dead functions are not optimized"),
     ("allocate-shared-memory", "insert-barriers", "hazards are between allocations that overlap"),
@@ -79,7 +89,6 @@ ORDER = [
 LATER = {
     "optimize-descriptor-encoding": "before assign-latencies, with convert-to-tensor-ops: TDM of gfx1250",
     "move-up-prologue-loads": "after reduce-data-duplication: issues the first loads of a loop earlier",
-    "block-pingpong": "after reduce-data-duplication: alternates memory and MFMA phases of two waves of a SIMD",
 }
 """Passes of Triton 3.9's order that are not run: name -> position and purpose."""
 
@@ -129,6 +138,15 @@ def amd_ttgir_pipeline(options: HIPOptions) -> list[Pass]:
             when=has_any("ttg.convert_layout"),
         ),
         _memory("reorder-instructions", "Reorder operations to reduce register pressure"),
+        *(
+            [
+                _pipeline(
+                    "amd-block-pingpong", "Alternate loads and matrix instructions of two waves", stages, when=_has_mfma
+                )
+            ]
+            if options.uses_block_pingpong
+            else []
+        ),
         _memory(
             "amd-convert-to-buffer-ops",
             "Access arrays below 2 GB by buffer instructions",

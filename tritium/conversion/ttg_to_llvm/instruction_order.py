@@ -14,7 +14,8 @@ every instruction with an effect. Unused instructions are dropped.
 
 In functions with scheduling barriers (`TargetInfo.scheduling_barrier`, between the parts of a large dot) loads from
 shared memory are sunk as well, up to the next instruction that may write shared memory: each part loads its own
-operands. Arithmetic does not cross a scheduling barrier, loads and addresses do.
+operands. Arithmetic does not cross a scheduling barrier, loads and addresses do. Loads stay where a function sets the
+priorities of waves: `amd-block-pingpong` has divided it into clusters of loads and of matrix instructions.
 
 The assembler schedules again, but keeps such an order. Measured with ptxas 13.0 for sm_90, 2026-11:
 layer norm backward of 8192 columns took 164 registers before and 127 after, a dropout with Philox 40 and 32.
@@ -53,6 +54,7 @@ _PURE_ASM = pattern(r"call (?:\S+|\{[^}]*\}) asm \".*\) #2")
 """Inline PTX without memory accesses: see the attributes of the module."""
 
 SCHEDULING_BARRIER = "llvm.amdgcn.sched.barrier"
+PRIORITY = "llvm.amdgcn.s.setprio"
 _SHARED_LOAD = pattern(r"load [^,]*, ptr addrspace\(3\) ")
 _ARITHMETIC = pattern(r"  %t\d+ = (?:call|fadd|fmul|add|mul) ")
 
@@ -77,7 +79,8 @@ def sink_to_first_use(lines: Sequence[str], sink_floats: bool = True) -> list[st
     operands = [_operands(text or name) for name, _, text in parts]
     uses = Counter(chain.from_iterable(operands))
     unused = _unused(parts, operands, uses)
-    sinks_loads = any(SCHEDULING_BARRIER in line for line in lines)
+    divided = any(SCHEDULING_BARRIER in line for line in lines)
+    sinks_loads = divided and not any(PRIORITY in line for line in lines)
     loads: list[str] = []
     for i, (line, (name, _, text), needed) in enumerate(zip(lines, parts, operands)):
         if i in unused:

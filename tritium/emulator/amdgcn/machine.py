@@ -25,6 +25,7 @@ class Machine(State):
         granule = program.lds_granule if races else 0
         super().__init__(shape, program.vectors, program.accumulators, lds, program.scratch_size, granule)
         self.program = program
+        self.staggered = program.sets_priorities
         self.max_steps = 1 << 62
         self.executed = self.barriers = 0
         self.flights: list[Flight] = [program.flights.start] * shape.waves
@@ -134,14 +135,18 @@ class Machine(State):
         self.release(waves)
 
     def release(self, waves: Array) -> None:
-        """Let workgroups go on all of whose waves that have not ended wait at a barrier."""
+        """Let workgroups go on all of whose waves that have not ended wait at a barrier.
+
+        Hardware counts arrivals at any barrier. Waves at different ones are nevertheless an error, but for programs
+        that set priorities of waves: they let waves run one barrier behind others.
+        """
         per = self.shape.waves_per_group
         for group in np.unique(self.shape.group_of_wave[waves]):
             mine = slice(group * per, (group + 1) * per)
             waiting = self.waiting[mine]
             if not waiting.any() or not (waiting | self.ended[mine]).all():
                 continue
-            if len(set(self.resume[mine][waiting].tolist())) > 1:
+            if not self.staggered and len(set(self.resume[mine][waiting].tolist())) > 1:
                 raise self.error(BarrierError, "waves of the workgroup wait at different barriers", int(waves[0]))
             self.pc[mine] = np.where(waiting, self.resume[mine], self.pc[mine])
             self.waiting[mine] = False

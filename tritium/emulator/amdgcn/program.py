@@ -107,6 +107,11 @@ class Program:
             return 1
         return 2 if any(re.search("_(u16|i16|b16|[us]?short)", name) for name in names) else 4
 
+    @property
+    def sets_priorities(self) -> bool:
+        """Whether the module sets priorities of waves."""
+        return any(i.name == "s_setprio" for i in self.module.instructions)
+
     def entry_point(self) -> int:
         """The first instruction. Firmware that preloads arguments enters 256 bytes after the kernel's label."""
         labels = self.module.labels

@@ -29,6 +29,7 @@ SPELLINGS = [
     Spelling("amd-optimize-buffer-op-ptr", "TritonAMDGPUOptimizeBufferOpPtr", ("tritonamdgpu-optimize-buffer-op-ptr",)),
     Spelling("amd-fold-true-cmpi", "TritonAMDFoldTrueCmpI", ("tritonamdgpu-fold-true-cmpi",)),
     Spelling("amd-prepare-if-combining", "TritonAMDGPUPrepareIfCombining", ("tritonamdgpu-prepare-if-combining",)),
+    Spelling("amd-block-pingpong", "TritonAMDGPUBlockPingpong", ("tritonamdgpu-block-pingpong",)),
     Spelling("amd-move-up-prologue-loads", "TritonAMDGPUMoveUpPrologueLoads", ("tritonamdgpu-move-up-prologue-loads",)),
     Spelling(
         "amd-hoist-layout-conversions", "TritonAMDGPUHoistLayoutConversions", ("tritonamdgpu-hoist-layout-conversions",)

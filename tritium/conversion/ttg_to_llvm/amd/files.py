@@ -9,6 +9,7 @@ FILES = {
     "buffer": "amdg.buffer_load amdg.buffer_store",
     "buffer_atomics": "amdg.buffer_atomic_rmw",
     "debug": "tt.assert tt.print",
+    "scheduling": "rocdl.s.setprio rocdl.s.barrier rocdl.workitem.id.x amdg.cond_barrier",
     "values": "amdg.extract_slice rocdl.sched.barrier",
 }
 """Module of this package -> the operations (names separated by spaces) that it registers lowerings of."""
