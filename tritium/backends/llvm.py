@@ -75,6 +75,7 @@ _FLAGS = (
 _state = threading.local()
 _setup_lock = threading.RLock()
 _made: dict[str, Any] = {}
+_child = LazyModule("..support.child_environment", __package__)
 _calls = LazyModule(".llvm_calls", __package__)
 
 
@@ -259,7 +260,8 @@ def run_isolated(worker: str, request: Mapping[str, Any], text: str, timeout: fl
     command = [sys.executable, "-m", worker]
     data = f"{json.dumps(request)}\n{text}".encode()
     try:
-        done = subprocess.run(command, input=data, capture_output=True, timeout=timeout)
+        environment = _child.child_environment()
+        done = subprocess.run(command, input=data, capture_output=True, timeout=timeout, env=environment)
     except subprocess.TimeoutExpired:
         raise BackendError(f"LLVM took more than {timeout} s") from None
     if done.returncode != 0:

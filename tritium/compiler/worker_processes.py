@@ -11,7 +11,6 @@ server is a new process: this one may hold a GPU's driver and threads, which do 
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import threading
 from typing import Any
@@ -24,9 +23,9 @@ __all__ = ["Gone", "Worker", "start_workers"]
 
 _subprocess = LazyModule("subprocess")  # 3 ms that a process with cached kernels saves
 _socket = LazyModule("socket")
+_child = LazyModule("..support.child_environment", __package__)
 
 _PACKAGE = __name__.partition(".")[0]
-_ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 2))
 _START = f"import sys; sys.path[:1] = []; from {_PACKAGE}.compiler.worker import main; main(*sys.argv[1:])"
 _PATIENCE = 5.0  # seconds to wait for the exit status of a worker
 
@@ -40,14 +39,13 @@ class _ForkServer:
 
     def __init__(self, target: Any, channels: list[Any]) -> None:
         described = (str(target.backend), str(target.arch), str(target.warp_size))
-        paths = [_ROOT, *filter(None, [os.environ.get("PYTHONPATH")])]
         numbers = [channel.fileno() for channel in channels]
         self.process = _subprocess.Popen(
             [sys.executable, "-c", _START, *described, *map(str, numbers)],
             stdin=_subprocess.DEVNULL,
             stdout=_subprocess.PIPE,
             pass_fds=numbers,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": ""},
+            env=_child.child_environment(PYTHONSAFEPATH=""),
             start_new_session=True,  # Ctrl-C interrupts this process only
         )
         self._endings: dict[int | None, int] = {}

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 
+from ..support.child_environment import child_environment
 from .json_types import Record
 
 __all__ = ["Child", "Message", "ended"]
@@ -39,7 +40,7 @@ class Child:
     ) -> None:
         reading, writing = os.pipe()
         command = [sys.executable, "-m", f"{__package__}.{module}", str(writing), *arguments]
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": _python_path()}
+        environment = child_environment(PYTHONUNBUFFERED="1")
         try:
             self._process = subprocess.Popen(
                 command,
@@ -101,12 +102,6 @@ class Child:
         for reader in self._readers:
             reader.join(GRACE_SECONDS)  # a grandchild may keep the pipes open
         on_end(status)
-
-
-def _python_path() -> str:
-    """PYTHONPATH with the folder that this package was imported from."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    return os.pathsep.join(dict.fromkeys([root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]))
 
 
 def _read_messages(descriptor: int, on_message: Callable[[Message], None]) -> None:

@@ -16,6 +16,7 @@ from ..compiler import make_backend
 from ..runtime.grid import normalize_grid
 from ..runtime.hooks import HookMetadata
 from ..support import TritiumError, settings
+from ..support.child_environment import child_environment
 from ..tools.check.oracle import check_launch
 from ..tools.check.runs import Launch
 from ..tools.kernel_file import CommandError
@@ -37,7 +38,12 @@ def check_in_script(target: str, key: str, script: Sequence[str]) -> Record:
     reading, writing = os.pipe()
     command = [sys.executable, "-m", f"{__package__}.script_check", str(writing), target, key, *script]
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, pass_fds=[writing]
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        pass_fds=[writing],
+        env=child_environment(),
     ) as child:
         os.close(writing)
         assert child.stdout is not None
