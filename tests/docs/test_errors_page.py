@@ -24,6 +24,7 @@ INTERNAL = {
     "FieldError",
     "FrozenError",
     "OptionProblem",
+    "OtherVersion",
 }
 ROOMS = (
     "support",
