@@ -12,7 +12,7 @@ from tritium.experimental import gluon
 from tritium.experimental.gluon import language as gl
 from tritium.frontend.gluon.layout_base import DistributedLayout
 from tritium.runtime.emulated_hip import EmulatedHIPDriver
-from tritium.support import TritiumError
+from tritium.support import TritiumError, settings
 
 cdna3, rdna3 = gl.amd.cdna3, gl.amd.rdna3
 
@@ -291,6 +291,32 @@ def test_scaled_upcasts_of_8_and_4_bit_floats(T):
     codes = np.stack([bytes & 15, bytes >> 4], -1).reshape(16, 64)
     want = values[codes & 7] * np.where(codes & 8, -1, 1) * 2.0 ** (scales.astype(np.int32) - 127)
     assert np.array_equal(y, want)
+
+
+# -- interpreted --------------------------------------------------------------------------------------------------
+
+
+def test_instructions_of_amd_gpus_are_interpreted(monkeypatch):
+    monkeypatch.setattr(settings.runtime, "interpret", True)
+    layout = gl.BlockedLayout([1], [64], [4], [0])
+    x, y = np.random.randint(-8, 8, 256).astype(np.float32), poisoned(256)
+    buffers[(1,)](x, y, 100, 256, 3, layout)
+    assert np.array_equal(y[8:], (2 * np.where(np.arange(256) < 100, x, 3))[::-1][8:])
+    x, values, old = np.zeros(256, np.int32), np.arange(256, dtype=np.int32), poisoned(256, np.int32)
+    updates[(1,)](x, values, old, 192, 256, layout, cdna3.buffer_atomic_add, 4)
+    assert np.array_equal(x[:48], values[:192].reshape(48, 4).sum(1))
+    a, b, c = np.ones((64, 64), np.float32), np.ones((64, 64), np.float32), poisoned((64, 64))
+    mfma = gl.amd.AMDMFMALayout(3, [32, 32, 8], True, [2, 2])
+    load = gl.BlockedLayout([1, 4], [8, 8], [4, 1], [1, 0])
+    matmul[(1,)](a, b, c, 64, 64, 64, cdna3.mfma, gl.float16, gl.float32, mfma, 4, load)
+    assert (c == 65).all()
+    square = gl.BlockedLayout([1, 2], [8, 8], [4, 1], [1, 0])
+    x, y = np.random.randn(64, 128).astype(np.float32), poisoned((32, 64))
+    sliced[(1,)](x, y, square)
+    assert np.array_equal(y, x[32:, 64:])
+    bytes, scales, y = np.full((16, 32), 0x3C, np.uint8), np.full((16, 32), 128, np.uint8), poisoned((16, 32))
+    upcast[(1,)](bytes, scales, y, None, gl.float16, load, load)
+    assert (y == 2).all()
 
 
 # -- stages -------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .meanings import meaning
+from .numbers import fit
 
 _FOUR_BITS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
 
@@ -18,6 +19,12 @@ def unpack_e2m1(tile: np.ndarray, axis: int) -> np.ndarray:
     shape = list(codes.shape)
     shape[axis] *= 2
     return _FOUR_BITS[pairs.reshape(shape)]
+
+
+@meaning("amdg.scaled_upcast_fp4", "amdg.scaled_upcast_fp8")
+def _scaled_upcast(ev: object, op: Any, x: Any, scale: Any) -> Any:
+    values = unpack_e2m1(x, op.axis) if op.name.endswith("fp4") else np.asarray(x, np.float64)
+    return fit(values * np.asarray(scale, np.float64), op.results[0].type)
 
 
 def _unpacked(tile: Any, kind: Any, axis: int) -> Any:

@@ -183,6 +183,47 @@ def _store(ev: object, op: Any, ptr: Any, value: Any, mask: Any = None) -> None:
     ev.memory.store(np.asarray(ptr), value, mask, ty)
 
 
+def _buffer_addresses(op: Any, base: Any, offsets: Any, mask: Any) -> tuple[Any, Any]:
+    """(addresses, mask) of a buffer operation: what is 2 GB or more from the base is not accessed."""
+    size = byte_size(op.ptr.type.pointee)
+    at = unsigned(np.asarray(offsets)).astype(np.int64) * size & 0xFFFFFFFF
+    inside = at + size < 1 << 31
+    return np.asarray(base) + at, inside if mask is None else inside & np.asarray(mask)
+
+
+def _optional(op: Any, values: tuple[Any, ...], *names: str) -> list[Any]:
+    """The values of optional operands; None for absent ones."""
+    rest = iter(values)
+    return [None if getattr(op, name) is None else next(rest) for name in names]
+
+
+@meaning("amdg.buffer_load")
+def _buffer_load(ev: object, op: Any, base: Any, offsets: Any, *rest: Any) -> Any:
+    ty = op.results[0].type
+    _, mask, other = _optional(op, rest, "stride", "mask", "other")
+    address, inside = _buffer_addresses(op, base, offsets, mask)
+    return ev.memory.load(address, inside, other, ty, ev.masked(element_type(ty)))
+
+
+@meaning("amdg.buffer_store")
+def _buffer_store(ev: object, op: Any, value: Any, base: Any, offsets: Any, *rest: Any) -> None:
+    _, mask = _optional(op, rest, "stride", "mask")
+    address, inside = _buffer_addresses(op, base, offsets, mask)
+    ev.memory.store(address, value, inside, op.value.type)
+
+
+@meaning("amdg.buffer_atomic_rmw")
+def _buffer_atomic(ev: object, op: Any, base: Any, offsets: Any, value: Any, *rest: Any) -> Any:
+    _, mask = _optional(op, rest, "stride", "mask")
+    address, inside = _buffer_addresses(op, base, offsets, mask)
+    return _atomic_rmw(ev, op, address, value, inside)
+
+
+@meaning("rocdl.sched.barrier")
+def _sched_barrier(ev: object, op: Any) -> None:
+    """Nothing: the order of instructions is nothing that a value tells."""
+
+
 @meaning("tt.make_tensor_descriptor")
 def _make_descriptor(ev: object, op: Any, base: Any, *rest: Any) -> Any:
     numbers = tuple(int(v) for v in rest)

@@ -24,7 +24,7 @@ _REGISTERS = "amdg.cd_regclass"
 def _check_warps(sem: GluonSemantic, name: str, lanes: int, other: str) -> None:
     """Raise LanguageError on a target whose warps do not have `lanes` threads."""
     found = sem.options.warp_size
-    if found != lanes:
+    if found not in (1, lanes):  # CPUs have warps of one thread, and no layouts
         raise LanguageError(
             f"ValueError: {name} needs warps of {lanes} threads, those of the target have {found}",
             f"{other} is for AMD GPUs with warps of {96 - lanes}",
