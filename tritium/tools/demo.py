@@ -19,6 +19,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from .. import __version__
+from ..ir import parse_module
 from ..support.quantities import counted
 from .timing import by_turns
 from .workloads import Workload, tutorials, vector_add
@@ -30,9 +31,9 @@ BLOCK = 1024
 LARGE = 1 << 24  # elements of the throughput figure: 192 MiB, more than the caches hold
 LINES = {"ttir": 24, "ttcir": 24, "asm": 24}  # how much of each stage is shown
 EXPLANATIONS = {
-    "ttir": "tile program: tensors, as Triton spells it",
-    "ttcir": "CPU level: loops over vectors of the machine's width",
-    "asm": "what the CPU runs, from the entry on",
+    "ttir": "operations on tensors, in Triton's spelling",
+    "ttcir": "loops over vectors of the machine's width",
+    "asm": "machine code of the kernel, from its entry",
 }
 
 
@@ -85,7 +86,7 @@ class _Screen:
         self.console = Console(theme=Theme(COLOURS))
         self.plain = not self.console.is_terminal
         if self.plain:
-            self.console = Console(width=160)  # nobody's window: nothing is cut
+            self.console = Console(width=160)  # not a window: nothing is cut
 
     def table(self, title: str, *columns: str) -> Table:
         """A titled table: the first column to the left, figures to the right. Keep it to 80 characters a line."""
@@ -137,7 +138,8 @@ def _one_kernel(screen: _Screen, rng: np.random.Generator) -> None:
     screen.console.print(table)
     screen.say(f"(the first kernel of a process took {first:.0f} ms: it also imports the compiler and starts LLVM)\n")
     for stage, lines in LINES.items():
-        text = kernel.asm[stage] if stage != "asm" else _instructions(kernel.asm[stage], kernel.name)
+        text = kernel.asm[stage]
+        text = _instructions(text, kernel.name) if stage == "asm" else str(parse_module(text))  # without locations
         screen.code(f"{stage}: {EXPLANATIONS[stage]}", text, lines)
     screen.say(f"\nmaximum error against NumPy in float64: {workload.error():.3g}")
 
