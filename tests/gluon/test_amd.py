@@ -10,6 +10,7 @@ from tritium.backends.compiler import GPUTarget
 from tritium.compiler import compile
 from tritium.experimental import gluon
 from tritium.experimental.gluon import language as gl
+from tritium.experimental.gluon.language.nvidia.ampere import mma_v2
 from tritium.frontend.gluon.layout_base import DistributedLayout
 from tritium.runtime.emulated_hip import EmulatedHIPDriver
 from tritium.support import TritiumError, settings
@@ -404,7 +405,7 @@ WMMA = gl.amd.AMDWMMALayout(1, True, [[0, 1], [1, 0]])
     [
         ("gfx942", {"LEFT": gl.BlockedLayout([1, 8], [16, 4], [4, 1], [1, 0])}, r"operand 0 of mfma(.|\n)*not Blocked"),
         ("gfx942", {"LEFT": gl.DotOperandLayout(1, MFMA, 4)}, r"operand 0 of mfma(.|\n)*hint: gl.convert_layout"),
-        ("gfx942", {"L": gl.amd.AMDMFMALayout(4, [32, 32, 16], True, [2, 2])}, r"not on gfx942, it has MFMA of versio"),
+        ("gfx942", {"L": gl.amd.AMDMFMALayout(4, [32, 32, 16], True, [2, 2])}, r"not on hip:gfx942, it has MFMA of v"),
         ("gfx942", {"L": gl.amd.AMDMFMALayout(3, [32, 32, 16], True, [2, 2])}, r"32x32x16 of version 3, there are 32x"),
         ("gfx942", {"ACC": gl.float16}, r"an accumulator of f16; that of mfma.f32.32x32x8f16 is f32"),
         (
@@ -425,6 +426,27 @@ def test_wrong_layouts_of_matrix_instructions_are_refused_at_their_line(arch, ch
     constants.pop("OPERANDS", None)
     source = gluon.GluonASTSource(dots, {"x": "*fp32"} | dict.fromkeys(constants, "constexpr"), constants)
     target = GPUTarget("hip", arch, 64 if arch == "gfx942" else 32)
+    with pytest.raises(TritiumError, match=rf"test_amd.py:\d+:\d+: error: (.|\n)*({message})"):
+        compile(source, target=target)
+
+
+@pytest.mark.parametrize(
+    ("target", "multiply", "layout", "message"),
+    [
+        (GPUTarget("cuda", 90, 32), rdna3.wmma, WMMA, "WMMA of version 1: not on cuda:90, it has no WMMA"),
+        (
+            GPUTarget("hip", "gfx1100", 32),
+            mma_v2,
+            gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8]),
+            "tt.dot needs MMA instructions of NVIDIA GPUs; hip:gfx1100 has none",
+        ),
+    ],
+)
+def test_matrix_instructions_of_another_maker_are_refused_at_their_line(target, multiply, layout, message):
+    constants = {"MULTIPLY": multiply, "ACC": gl.float32, "L": layout}
+    width = 8 if layout is WMMA else 2
+    constants |= {name: gl.DotOperandLayout(side, layout, width) for side, name in enumerate(("LEFT", "RIGHT"))}
+    source = gluon.GluonASTSource(dots, {"x": "*fp32"} | dict.fromkeys(constants, "constexpr"), constants)
     with pytest.raises(TritiumError, match=rf"test_amd.py:\d+:\d+: error: (.|\n)*({message})"):
         compile(source, target=target)
 

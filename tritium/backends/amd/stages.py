@@ -40,6 +40,7 @@ from .target import HIPTarget
 __all__ = ["PIPELINES", "Build", "gluon_to_ttgir", "make_ttgir", "make_ttir"]
 
 _gluon = LazyModule("...transforms.gluon.pipelines", __package__)
+_verify_kernel = LazyModule("...transforms.gluon.verify_kernel", __package__)
 _shared_memory_report = LazyModule("..shared_memory_report", __package__)
 
 PIPELINES = {"hip:gfx942": gpu_ttir_pipeline(HIPTarget("gfx942").has_descriptors, True)}
@@ -71,7 +72,7 @@ def make_ttgir(module: builtin.Module, metadata: dict[str, object], options: HIP
 def gluon_to_ttgir(module: builtin.Module, metadata: dict[str, object], options: HIPOptions) -> builtin.Module:
     """Gluon's module with all layouts chosen, for the warps that the kernel's layouts are made for."""
     metadata["num_warps"] = options.num_warps
-    run_pipeline(module, _gluon.PIPELINE_FOR_AMD, stage="ttgir", verifier=verify)
+    run_pipeline(module, _gluon.PIPELINE_FOR_AMD, stage="ttgir", verifier=_verify_kernel.verify_kernel)
     return module
 
 

@@ -64,14 +64,15 @@ def instruction_of(op: tt.Dot) -> MatrixInstruction:
 def _check_target(op: tt.Dot, layout: AmdMfma | AmdWmma) -> None:
     """Raise UnsupportedOperation for the layout of an instruction that the target does not have."""
     kind, _, arch = target_of(op).partition(":")
-    if kind != "hip":
+    if not kind:
         return
-    gpu = amd_gpu(arch)
-    name, version = ("MFMA", gpu.mfma_version) if isinstance(layout, AmdMfma) else ("WMMA", gpu.wmma_version)
+    gpu = amd_gpu(arch) if kind == "hip" else None
+    name = "MFMA" if isinstance(layout, AmdMfma) else "WMMA"
+    version = 0 if gpu is None else gpu.mfma_version if name == "MFMA" else gpu.wmma_version
     if layout.version != version:
         has = f"it has {name} of version {version}" if version else f"it has no {name}"
         raise UnsupportedOperation(
-            op, f"has the layout {layout}, of {name} of version {layout.version}: not on {arch}, {has}"
+            op, f"has the layout {layout}, of {name} of version {layout.version}: not on {kind}:{arch}, {has}"
         )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...dialects import tt
+from ...dialects.ttg_context import target_of
 from ...dialects.ttg_layouts import AmdMfma, AmdWmma, Mma, NvidiaMma
 from ...ir import FloatType, IntegerType, Type, f32, f64
 from ...layout.mma import FmaStep, copies_of, plan_fma
@@ -41,6 +42,8 @@ _amd = LazyModule(".amd_matrix", __package__)
 @lowers(tt.Dot)
 def _dot(e: FunctionContext, op: tt.Dot) -> None:
     layout: Any = op.d.type.encoding  # type: ignore[attr-defined]
+    if isinstance(layout, NvidiaMma) and target_of(op).startswith("hip:"):
+        raise UnsupportedOperation(op, f"needs MMA instructions of NVIDIA GPUs; {target_of(op)} has none")
     if isinstance(layout, NvidiaMma) and layout.versionMajor == 2:
         e.bind(op.d, mma_sync(e, op))
     elif isinstance(layout, (AmdMfma, AmdWmma)):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from ...dialects.ttg_context import threads_per_warp
 from ...ir import Operation
 from ...ir.verifier import Failure, VerificationError, failures
 from ...support import Diagnostic, TritiumError
@@ -45,7 +46,10 @@ def _hints(op: Operation) -> list[tuple[str, str]]:
     return [
         (r"over \d+ warps, there", f"{warps} (the product of warps_per_cta is the number of warps)"),
         (r"over \d+ CTAs, there", "launch with num_ctas=…, or give the layout another cga_layout"),
-        (r"threads per warp, there", "the product of threads_per_warp is the number of threads of a warp, 32 here"),
+        (
+            r"threads per warp, there",
+            f"the product of threads_per_warp is the number of threads of a warp, {threads_per_warp(op)} here",
+        ),
         (r"whole groups of four warps", "launch with num_warps=4 or a multiple of it; in a partition, give it 4 warps"),
         (r"a barrier is a buffer of at most 1", "select one of several: barriers.index(i)"),
         (r"the phase must be i32", "the phase is 0 or 1, as an integer: it changes each time all have arrived"),
