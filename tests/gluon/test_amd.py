@@ -66,6 +66,27 @@ def test_shared_memory_reductions_and_conversions_in_random_layouts(amd, dtype):
         assert np.array_equal(sums, want.astype(np.int32).sum(0))
 
 
+@gluon.jit
+def partitioned(x, y, L: gl.constexpr, SHARED: gl.constexpr):
+    row = gl.arange(0, 64, gl.SliceLayout(1, L))[:, None]
+    column = gl.arange(0, 32, gl.SliceLayout(0, L))[None, :]
+    buffer = gl.allocate_shared_memory(gl.float16, [64, 32], SHARED, gl.load(x + row * 32 + column))
+    gl.barrier()
+    buffer.slice(32, 32).store(buffer.slice(0, 32).load(L) + 1)
+    gl.barrier()
+    gl.store(y + row * 32 + column, buffer.load(L))
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_buffers_in_partitions_are_one_after_another(amd, dim):
+    pieces = gl.SwizzledSharedLayout(2, 1, 4, [1, 0])
+    shared = gl.amd.cdna5.PartitionedSharedLayout(2, 2, dim, pieces)
+    lanes = amd.target.warp_size
+    x, y = np.random.randint(-8, 8, (64, 32)).astype(np.float16), poisoned((64, 32), np.float16)
+    partitioned[(1,)](x, y, gl.BlockedLayout([1, 2], [lanes // 8, 8], [4, 1], [1, 0]), shared)
+    assert np.array_equal(y, np.concatenate([x[:32], x[:32] + 1]))
+
+
 # -- buffer operations --------------------------------------------------------------------------------------------
 
 

@@ -135,18 +135,31 @@ class Buffer(NamedTuple):
         return self.base if total == "0" else e.op(f"getelementptr i8, {SHARED} {self.base}, i32 {total}")
 
 
+def _partitioned(layout: PartitionedShared, shape: tuple[int, ...]) -> LinearLayout:
+    """The pieces of all partitions, in order: one LDS has them all before gfx1250."""
+    dim = layout.partitionDim
+    pieces = layout.numPartitions * layout.numGroups
+    part = tuple(n // pieces if d == dim else n for d, n in enumerate(shape))
+    inner = linear_layout(layout.partitionLayout, part)
+    steps = [
+        tuple(part[dim] << k if d == dim else 0 for d in range(len(shape))) for k in range(pieces.bit_length() - 1)
+    ]
+    return LinearLayout({**inner.bases, "offset": [*inner.bases["offset"], *steps]}, dict(zip(inner.outs, shape)))
+
+
 def buffer_of(e: FunctionContext, op: Operation, value: Value) -> Buffer:
     """A buffer that `op` accesses."""
     ty: Any = value.type
     base, *start = e(value)
     layout = ty.encoding
-    if isinstance(layout, PartitionedShared):
-        raise UnsupportedOperation(op, f"on a buffer in several partitions is not supported on NVIDIA GPUs: {ty}")
+    if isinstance(layout, PartitionedShared) and not e.target.has_partitions:
+        raise UnsupportedOperation(op, f"on a buffer in several partitions is not supported on {e.target.name}: {ty}")
     rank = layout.rank
     padded = padded_layout(layout)
     gaps = tuple(zip(padded.intervals, padded.paddings)) if padded is not None else ()
     try:
-        whole = linear_layout(layout, ty.allocShape[-rank:])
+        map_of = _partitioned if isinstance(layout, PartitionedShared) else linear_layout
+        whole = map_of(layout, ty.allocShape[-rank:])
     except ValueError as error:
         raise UnsupportedOperation(op, f"cannot be done: {error}") from None
     aligned = _alignment(value) if e.module.high_register_pressure and e.is_kernel else 1

@@ -276,6 +276,8 @@ class TargetInfo(ABC):
     no_access_merging: ClassVar[str] = "noimplicitfloat"
     #: the FMAs of a large dot between two scheduling barriers; 0: there are none
     fmas_per_region: ClassVar[int] = 0
+    #: whether buffers may be divided into partitions of shared memory
+    has_partitions: ClassVar[bool] = False
 
     def nvidia_gpu(self) -> NvidiaGPU:
         """The machine model of an NVIDIA GPU; InternalError on others, where no lowering may ask."""

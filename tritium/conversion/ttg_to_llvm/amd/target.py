@@ -51,6 +51,7 @@ class AMDTarget(AMDArithmetic):
     registers = 131072  # CDNA 3: 512 registers of 64 lanes for each of the four SIMDs
     vectorized_bytes = 64
     fmas_per_region = 256
+    has_partitions = True
     no_access_merging = f'"{NO_ACCESS_MERGING}"'
 
     def __init__(
