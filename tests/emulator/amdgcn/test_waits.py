@@ -74,6 +74,17 @@ def test_lds_completes_in_order_beside_scalar_loads():
     fails(f"{loads}\ts_mov_b32 s21, s20", lds=512)
 
 
+def test_full_counter_means_that_older_loads_are_complete():
+    """The 16th access in flight is not issued before the first one is complete: LGKM_CNT of GFX9 has four bits."""
+    loads = [f"\tds_read_b32 v{10 + i}, v1 offset:{4 * i}\n" for i in range(16)]
+    use = "\tv_mov_b32_e32 v4, v10"
+    run(f"{START}\n{''.join(loads)}{use}", *arrays(), lds=512)
+    fails(f"{''.join(loads[:15])}{use}", lds=512)
+    fails(f"{''.join(loads)}\tv_mov_b32_e32 v4, v11", lds=512)
+    loads = [line.replace("ds_read_b32", "ds_load_b32") for line in loads]
+    fails(f"{''.join(loads)}{use}", lds=512, chip="gfx1100")
+
+
 def test_counts_as_a_number():
     load = "\tglobal_load_dword v2, v1, s[8:9]\n"
     run(f"{START}\n{load}\ts_waitcnt 0x0f70\n\tv_mov_b32_e32 v4, v2", *arrays())  # vmcnt(0)

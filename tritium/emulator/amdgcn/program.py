@@ -70,7 +70,7 @@ class Program:
         self.lds_size = self.number("group_segment_fixed_size")
         self.scratch_size = self.number("private_segment_fixed_size")
         self.segments: dict[int, Segment] = {}
-        self.flights = Flights()
+        self.flights = Flights(self.generation)
         self.data = np.frombuffer(bytes(module.data), np.uint8).copy()
         vectors, accumulators = self.allocated()
         self.vectors, self.accumulators = vectors, accumulators

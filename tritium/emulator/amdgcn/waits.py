@@ -19,8 +19,9 @@ from .assembly import Instruction
 
 __all__ = ["Event", "Flight", "Flights", "Step", "Waits", "registers", "waits_of"]
 
-#: The most that a counter counts; hardware stalls before it would count more.
-MAX_COUNT = 63
+#: The most that a counter counts; hardware stalls before it would count more, so that older operations of a class in
+#: order are complete. On GFX9 LGKM_CNT has four bits.
+MAX_COUNT, MAX_LGKM_GFX9 = 63, 15
 
 
 class Event(NamedTuple):
@@ -66,10 +67,11 @@ class Flight:
     def key(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         return tuple((name, tuple(map(id, queue))) for name, queue in sorted(self.queues.items()) if queue)
 
-    def issued(self, event: Event) -> dict[str, tuple[Event, ...]]:
+    def issued(self, event: Event, generation: int) -> dict[str, tuple[Event, ...]]:
         queues = dict(self.queues)
         for counter in event.counters:
-            queues[counter] = (*queues.get(counter, ()), event)[-MAX_COUNT:]
+            limit = MAX_LGKM_GFX9 if generation == 9 and counter == "lgkm" else MAX_COUNT
+            queues[counter] = _remaining((*queues.get(counter, ()), event)[-MAX_COUNT:], limit)
         return queues
 
     def waited(self, waits: Waits) -> dict[str, tuple[Event, ...]]:
@@ -119,7 +121,8 @@ def _remaining(queue: tuple[Event, ...], left: int) -> tuple[Event, ...]:
 class Flights:
     """The flights of a program, each made once."""
 
-    def __init__(self) -> None:
+    def __init__(self, generation: int) -> None:
+        self.generation = generation
         self.start = Flight({})
         self.known: dict[object, Flight] = {self.start.key: self.start}
 
@@ -134,7 +137,7 @@ class Flights:
             if step.waits is not None:
                 now = Flight(now.waited(step.waits))
             if step.event is not None:
-                now = Flight(now.issued(step.event))
+                now = Flight(now.issued(step.event, self.generation))
         found = self.known.setdefault(now.key, now)
         flight.after[segment] = found
         return found
