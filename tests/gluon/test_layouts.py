@@ -110,5 +110,6 @@ def test_warps_along_each_dimension_follow_from_the_layout():
     linear = gl.DistributedLinearLayout([[0, 1]], [[1, 0]] * 5, [[0, 2], [0, 0], [32, 0], [0, 4]], [], [64, 8])
     assert warps_per_cta(linear, [64, 8]) == [2, 4]
     assert warps_per_cta(gl.SliceLayout(0, BLOCKED), [64]) == BLOCKED.warps_per_cta
+    assert warps_per_cta(gl.amd.AMDWMMALayout(1, True, [[0, 1], [2, 0], [0, 0]]), [64, 64]) == [2, 2]
     with pytest.raises(LanguageError, match="AutoLayout says nothing about warps"):
         warps_per_cta(gl.AutoLayout(), [64])

@@ -89,6 +89,12 @@ class AMDWMMALayout(DistributedLayout):
             for basis in getattr(self, name):
                 require_rank("AMDWMMALayout", self.rank or 2, **{f"a basis of {name}": basis})
 
+    @property
+    def warps_per_cta(self) -> list[int]:
+        """The number of warps along each dimension; warps that hold the same elements count once."""
+        along = [next(d for d, step in enumerate(basis) if step) for basis in self.warp_bases if any(basis)]
+        return [1 << along.count(d) for d in range(self.rank or 2)]
+
     def mangle(self) -> str:
         """`WMMA`, the fields, `WMMA`"""
         warps, registers, ctas = map(joined_bases, (self.warp_bases, self.reg_bases, self.cga_layout))
