@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.backends.amd.test_loader import Recorder
 from tritium.backends.amd import libamdhip64
 from tritium.backends.amd.code_object import arguments_of
 from tritium.backends.amd.libamdhip64 import HIPError, Library
+from tritium.compiler import GPUTarget, compile
 from tritium.emulator import Memory
 from tritium.emulator.amdgcn import launch as emulate
 from tritium.runtime.driver import driver
@@ -132,6 +134,90 @@ def test_cooperative_launch_passes_each_argument(hip: Recorder) -> None:
     x, y = np.zeros(8, np.float32), np.zeros(8, np.float32)
     scale[(1,)](ROCmTensor(x), ROCmTensor(y), 2.0, 8, 0.5, False, B=64, launch_cooperative_grid=True)
     assert calls(hip)[-1] == "hipModuleLaunchCooperativeKernel"
+
+
+SCRATCH = """
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @keep(%o: !tt.ptr<i32>) {
+    %s = ttg.global_scratch_alloc {alignment = 128 : i32, nbytes = 256 : i32} : !tt.ptr<i8>
+    %w = tt.bitcast %s : !tt.ptr<i8> -> !tt.ptr<i32>
+    %c64 = arith.constant 64 : i32
+    %pid = tt.get_program_id x : i32
+    %at = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32, #b>
+    %ws = tt.splat %w : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>, #b>
+    %wp = tt.addptr %ws, %at : tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>
+    %base = arith.muli %pid, %c64 : i32
+    %bases = tt.splat %base : i32 -> tensor<64xi32, #b>
+    %value = arith.addi %bases, %at : tensor<64xi32, #b>
+    tt.store %wp, %value : tensor<64x!tt.ptr<i32>, #b>
+    %back = tt.load %wp : tensor<64x!tt.ptr<i32>, #b>
+    %os = tt.splat %o : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>, #b>
+    %op = tt.addptr %os, %value : tensor<64x!tt.ptr<i32>, #b>, tensor<64xi32, #b>
+    tt.store %op, %back : tensor<64x!tt.ptr<i32>, #b>
+    tt.return
+  }
+}
+"""
+
+
+def scratch_kernel(folder: Path) -> Any:
+    """A kernel whose programs keep 256 bytes each in scratch memory of the launch."""
+    (folder / "keep.ttgir").write_text(SCRATCH)
+    return compile(str(folder / "keep.ttgir"), target=GPUTarget("hip", "gfx942", 64))
+
+
+def test_scratch_memory_is_allocated_for_all_programs_of_a_launch(hip: Recorder, tmp_path: Path) -> None:
+    """256 bytes for each of three programs; the emulator executes the arguments that the runtime got."""
+    kernel, asked, blocks = scratch_kernel(tmp_path), list[tuple[object, ...]](), list[np.ndarray]()
+
+    def allocate(size: int, alignment: int, stream: object) -> ROCmTensor:
+        asked.append((size, alignment, stream))
+        blocks.append(np.zeros(size, np.uint8))
+        return ROCmTensor(blocks[-1])
+
+    out = np.zeros(192, np.int32)
+    tritium.set_allocator(allocate)
+    try:
+        kernel[(3,)](ROCmTensor(out))
+    finally:
+        tritium.set_allocator(None)
+    assert (kernel.metadata.global_scratch_size, asked) == (256, [(768, 128, 0x501)])
+    assert hip.parameters[8:16] == blocks[0].ctypes.data.to_bytes(8, "little") and hip.parameters[16:] == bytes(8)
+    memory = Memory()
+    memory.place(out, "out")
+    memory.place(blocks[0], "scratch")
+    emulate(kernel.asm["amdgcn"], 3, hip.parameters, memory=memory)
+    np.testing.assert_array_equal(out, np.arange(192))
+    np.testing.assert_array_equal(blocks[0].view(np.int32), np.arange(192))
+
+
+def test_scratch_memory_without_an_allocator_is_that_of_torch_on_the_gpu_of_the_arguments(
+    hip: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel, out, asked = scratch_kernel(tmp_path), np.zeros(64, np.int32), list[tuple[object, ...]]()
+
+    def empty(size: int, dtype: object, device: str) -> ROCmTensor:
+        asked.append((size, dtype, device))
+        return ROCmTensor(np.zeros(size, np.uint8))
+
+    torch = sys.modules["torch"]
+    monkeypatch.setattr(torch, "empty", empty, raising=False)
+    monkeypatch.setattr(torch, "uint8", "uint8", raising=False)
+    kernel[(2,)](ROCmTensor(out))
+    assert asked == [(512, "uint8", "cuda:1")] and int.from_bytes(hip.parameters[8:16], "little") > 0
+    monkeypatch.delitem(sys.modules, "torch")
+    with pytest.raises(HIPError, match=r"keep: scratch memory needs an allocator: tritium.set_allocator"):
+        kernel[(2,)](ROCmTensor(out))
+
+
+def test_private_scratch_is_left_to_the_runtime(hip: Recorder) -> None:
+    """Spilled registers and arrays of a thread: the code object says how much, and a launch passes nothing."""
+    x = np.arange(64, dtype=np.float32)
+    kernel = scale[(1,)](ROCmTensor(x), ROCmTensor(x), 2.0, 64, 0.5, False, B=64)
+    arguments = arguments_of(kernel.asm["hsaco"], "scale")
+    assert len(hip.parameters) == arguments[-1].offset + arguments[-1].size
+    assert hip.parameters[-16:] == bytes(16)  # neither kind of scratch memory in memory of the GPU
 
 
 def test_errors_name_the_kernel(hip: Recorder) -> None:

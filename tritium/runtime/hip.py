@@ -200,7 +200,7 @@ class HIPLauncher:
         except ArgumentError as error:
             raise ArgumentError(f"{self.kernel.name}: {error}") from None
         handle = self._driver.get_current_stream(device) if stream is None else int(stream)
-        packed, memory = self._with_scratch(packed, x * y * z, handle)
+        packed, memory = self._with_scratch(packed, x * y * z, device, handle)
         try:
             self.on(device).launch_packed((x, y, z), packed, handle)
         except HIPError as error:
@@ -222,25 +222,25 @@ class HIPLauncher:
         # only arrays in CPU memory: the packer raises the error
         return self._driver.get_current_device() if where is None or where == HOST else where
 
-    def _with_scratch(self, packed: bytes, programs: int, stream: int) -> tuple[bytes, list[object]]:
+    def _with_scratch(self, packed: bytes, programs: int, device: int, stream: int) -> tuple[bytes, list[object]]:
         """The arguments with the addresses of scratch memory, the last 16 bytes, and that memory."""
         values, addresses = self.kernel.values, b""
         memory: list[object] = []
         for kind in ("global", "profile"):
             size, align = values.get(f"{kind}_scratch_size") or 0, values.get(f"{kind}_scratch_align") or 1
-            block = self._allocate(size * programs, align, stream) if size else None
+            block = self._allocate(size * programs, align, device, stream) if size else None
             memory.append(block)
             addresses += (0 if block is None else int(block.data_ptr())).to_bytes(8, "little")
         return packed[: -len(addresses)] + addresses, memory
 
-    def _allocate(self, size: int, align: int, stream: int) -> Any:
-        """Memory by the allocator that the program has set (`set_allocator`), or torch's."""
+    def _allocate(self, size: int, align: int, device: int, stream: int) -> Any:
+        """Memory of a GPU by the allocator that the program has set (`set_allocator`), or torch's."""
         allocate, torch = current_allocator(), rocm_torch()
         if allocate is not None:
             return allocate(size, align, stream)
         if torch is None:
             raise HIPError(f"{self.kernel.name}: scratch memory needs an allocator: tritium.set_allocator(...)")
-        return torch.empty(size, dtype=torch.uint8, device="cuda")
+        return torch.empty(size, dtype=torch.uint8, device=f"cuda:{device}")
 
     def launch_backend(self, device: object) -> None:
         """None: launches on AMD GPUs do not take the fast path."""
