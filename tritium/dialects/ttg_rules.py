@@ -384,7 +384,8 @@ def bits_from(value: Value, open_values: frozenset[Value] = frozenset()) -> int 
 
     An index that is not constant counts as 0; of several buffers that a value may be, the smallest counts.
     """
-    assert isinstance(value, (OpResult, BlockArgument))
+    if not isinstance(value, (OpResult, BlockArgument)):
+        return None  # of the interpreter, which executes operations as they are built
     ty, maker = value.type, value.defining_op
     if value in open_values:  # a loop passes the value on to itself
         return _UNBOUNDED
@@ -400,7 +401,7 @@ def bits_from(value: Value, open_values: frozenset[Value] = frozenset()) -> int 
     if maker.name == "ttg.local_alloc":
         return buffer_bits(ty)
     if not isinstance(maker, ViewLike) or maker.name == "ttg.memdesc_subslice" or not maker.operands:
-        return None  # without operands: executed as it was built, by the interpreter
+        return None
     whole = bits_from(maker.view_source, open_values)
     if whole is None or maker.name != "ttg.memdesc_index":
         return whole
