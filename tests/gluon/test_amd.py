@@ -1,6 +1,7 @@
 """Gluon kernels on emulated AMD GPUs, gfx942 (CDNA3) and gfx1100 (RDNA3), against NumPy; outputs are poisoned."""
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -88,6 +89,33 @@ def test_buffers_in_partitions_are_one_after_another(amd, dim):
 
 
 # -- buffer operations --------------------------------------------------------------------------------------------
+
+
+@gluon.jit
+def cached(x, y, LOAD: gl.constexpr, STORE: gl.constexpr, L: gl.constexpr):
+    at = gl.arange(0, 256, L)
+    cdna3.buffer_store(cdna3.buffer_load(x, at, cache=LOAD) + 1, y, at, cache=STORE)
+
+
+@pytest.mark.parametrize(
+    ("load", "store", "gfx942", "gfx1100"),
+    [
+        (None, None, ("", ""), ("", "")),
+        (".ca", ".wb", ("", ""), ("", "")),
+        (".cg", ".cg", ("", ""), ("", "")),
+        (".cs", ".cs", ("nt", "nt"), ("slc dlc", "glc slc dlc")),
+        (".cv", ".wt", ("sc0 sc1", "sc0 sc1"), ("glc dlc", "dlc")),
+    ],
+)
+def test_cache_modifiers_of_buffer_operations(amd, load, store, gfx942, gfx1100):
+    x, y = np.random.randn(256).astype(np.float32), poisoned(256)
+    kernel = cached[(1,)](x, y, load, store, line(amd))
+    assert np.array_equal(y, x + 1)
+    want = gfx1100 if amd.target.warp_size == 32 else gfx942
+    for instruction, bits in zip(("load", "store"), want):
+        found = re.findall(rf"buffer_{instruction}_\w+ .* 0 offen(?: offset:\d+)? ?(.*)", kernel.asm["amdgcn"])
+        assert found
+        assert set(found) == {bits}
 
 
 @gluon.jit

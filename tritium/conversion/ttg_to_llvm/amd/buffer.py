@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import gcd
+from typing import NamedTuple
 
 from ....analysis.axis_facts import AxisInfo
 from ....analysis.global_access import vector_groups
@@ -22,6 +23,7 @@ from ..memory import first_holder
 from ..packing import constant_bits, pack, unpack, word_bits
 from ..types import byte_width
 from .lowerings import amd_lowers
+from .memory import Policy, policy_of
 
 __all__ = ["BYTES", "address", "buffer_groups", "resource"]
 
@@ -71,6 +73,29 @@ def _mask_of(masks: Sequence[str] | None, register: int) -> str | None:
     return None if masks is None or masks[register] == "true" else masks[register]
 
 
+class _Hints(NamedTuple):
+    """The bits of an instruction's cache policy that LLVM sets for volatile and for non-temporal accesses."""
+
+    volatile: int
+    streams: int
+
+
+# Bits: sc0 (RDNA: glc) 1, nt (slc) 2, dlc 4, sc1 16. LLVM's user guide for AMDGPU targets, memory models.
+_CDNA_HINTS = (_Hints(1 | 16, 2), _Hints(1 | 16, 2))
+_RDNA_HINTS = (_Hints(1 | 4, 2 | 4), _Hints(4, 1 | 2 | 4))
+_VOLATILE = -(1 << 31)
+"""The bit by which LLVM neither merges nor removes an access."""
+
+
+def _cache_bits(e: FunctionContext, op: amdg.BufferLoad | amdg.BufferStore, stores: bool) -> str:
+    """The cache policy of an access, by the same choice as for accesses by pointers (`memory.policy_of`)."""
+    choice = policy_of(op, stores)
+    hints = (_RDNA_HINTS if e.module.warp_size == 32 else _CDNA_HINTS)[stores]
+    if choice is Policy.VOLATILE:
+        return str(hints.volatile + _VOLATILE)
+    return str(hints.streams if choice is Policy.STREAMS else 0)
+
+
 @amd_lowers(amdg.BufferLoad)
 def _buffer_load(e: FunctionContext, op: amdg.BufferLoad) -> None:
     ty = op.result.type
@@ -79,11 +104,11 @@ def _buffer_load(e: FunctionContext, op: amdg.BufferLoad) -> None:
     bits, words, vector, suffix = _words(ty, len(groups[0]))
     buffer, offsets = resource(e, op.ptr), e(op.offsets)
     masks = e(op.mask) if op.mask is not None else None
-    parts = [""] * len(offsets)
+    parts, policy = [""] * len(offsets), _cache_bits(e, op, False)
     for group in groups:
         mask = _mask_of(masks, group[0])
         operands = [("ptr addrspace(8)", buffer), ("i32", address(e, offsets[group[0]], size, mask))]
-        whole = e.call(vector, f"llvm.amdgcn.raw.ptr.buffer.load.{suffix}", *operands, ("i32", "0"), ("i32", "0"))
+        whole = e.call(vector, f"llvm.amdgcn.raw.ptr.buffer.load.{suffix}", *operands, ("i32", "0"), ("i32", policy))
         loaded = [whole] if words == 1 else [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(words)]
         if mask is not None and op.other is not None and constant_bits(op.other) != 0:
             other = e(op.other)
@@ -110,7 +135,7 @@ def _buffer_store(e: FunctionContext, op: amdg.BufferStore) -> None:
     bits, words, vector, suffix = _words(ty, len(groups[0]))
     buffer, offsets, values = resource(e, op.ptr), e(op.offsets), e(op.value)
     masks = e(op.mask) if op.mask is not None else None
-    holder = first_holder(e, op.offsets.type)
+    holder, policy = first_holder(e, op.offsets.type), _cache_bits(e, op, True)
     for group in groups:
         mask = _mask_of(masks, group[0])
         if holder is not None:
@@ -122,5 +147,5 @@ def _buffer_store(e: FunctionContext, op: amdg.BufferStore) -> None:
             for i, word in enumerate(packed):
                 whole = e.op(f"insertelement {vector} {whole}, i{bits} {word}, i32 {i}")
         operands = [(vector, whole), ("ptr addrspace(8)", buffer)]
-        operands += [("i32", address(e, offsets[group[0]], size, mask)), ("i32", "0"), ("i32", "0")]
+        operands += [("i32", address(e, offsets[group[0]], size, mask)), ("i32", "0"), ("i32", policy)]
         e.call_void(f"llvm.amdgcn.raw.ptr.buffer.store.{suffix}", *operands)

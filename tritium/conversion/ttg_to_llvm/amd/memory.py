@@ -13,6 +13,7 @@ Loads in the blocks of one chain can be in flight together: LLVM inserts `s_wait
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import Enum
 
 from ....dialects.tt_types import CacheModifier, CachePolicy, EvictionPolicy
 from ....ir import Operation
@@ -20,7 +21,7 @@ from ....support import UnsupportedOperation
 from ....support.dataclasses import dataclass
 from ..target_info import GlobalAccess, ThreadEmitter
 
-__all__ = ["EMPTY", "NON_TEMPORAL", "Written", "global_access", "store_where", "where"]
+__all__ = ["EMPTY", "NON_TEMPORAL", "Policy", "Written", "global_access", "policy_of", "store_where", "where"]
 
 NON_TEMPORAL = 3 << 20  # the number of the metadata node of streaming accesses
 EMPTY = 7 << 20  # the number of an empty metadata node
@@ -84,17 +85,35 @@ class _Words(GlobalAccess):
         store_where(e, mask, line)
 
 
-def global_access(e: ThreadEmitter, op: Operation, bits: int, count: int, stores: bool) -> _Words:
-    """The access of `op`: `.cs` and evict_first are non-temporal, `.cv` and `.wt` volatile; other policies are hints
-    that these GPUs have no equivalent of."""
+class Policy(Enum):
+    """How an access treats caches."""
+
+    CACHED = 0
+    STREAMS = 1
+    VOLATILE = 2
+
+
+def policy_of(op: Operation, stores: bool) -> Policy:
+    """`.cs` and evict_first are non-temporal, `.cv` and `.wt` volatile; others are hints without an equivalent here.
+
+    Raises UnsupportedOperation for a modifier of stores on a load, or of loads on a store.
+    """
     if getattr(op, "isVolatile", False):
-        return _Words(bits, count, True, "")
+        return Policy.VOLATILE
     policy = getattr(op, "cachePolicy", None)
     if not isinstance(policy, CachePolicy):
-        return _Words(bits, count, False, "")
+        return Policy.CACHED
     cache, eviction = policy.cache_modifier, policy.eviction_policy
     if cache in ((CacheModifier.wt, CacheModifier.wb) if not stores else (CacheModifier.ca, CacheModifier.cv)):
         raise UnsupportedOperation(op, f"cannot have the cache modifier {cache.name}")
+    if cache in _VOLATILE:
+        return Policy.VOLATILE
     streams = cache is CacheModifier.cs or eviction is EvictionPolicy.evict_first
-    hints = f", !nontemporal !{NON_TEMPORAL}" if streams else ""
-    return _Words(bits, count, cache in _VOLATILE, hints)
+    return Policy.STREAMS if streams else Policy.CACHED
+
+
+def global_access(e: ThreadEmitter, op: Operation, bits: int, count: int, stores: bool) -> _Words:
+    """The access of `op`, with its policy."""
+    policy = policy_of(op, stores)
+    hints = f", !nontemporal !{NON_TEMPORAL}" if policy is Policy.STREAMS else ""
+    return _Words(bits, count, policy is Policy.VOLATILE, hints)
