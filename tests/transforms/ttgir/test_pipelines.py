@@ -23,8 +23,9 @@ LOOPS = "fuse-nested-loops canonicalize licm canonicalize combine-tensor-select-
 STAGES = ["assign-latencies", "schedule-loops", "pipeline"]
 WARPS = "nvgpu-warp-specialization"  # which warns where it does nothing
 AMPERE, HOPPER = [*LOOPS, WARPS, *STAGES], [*LOOPS, WARPS, "optimize-accumulator-init", *STAGES]
-TAIL = """remove-layout-conversions reduce-data-duplication reorder-instructions loop-aware-cse
-    symbol-dce fence-insertion sccp cse canonicalize""".split()
+OURS = "keep-rows"  # it needs the final layouts, and leaves values for the simplification after it
+TAIL = f"""remove-layout-conversions reduce-data-duplication reorder-instructions loop-aware-cse
+    symbol-dce fence-insertion {OURS} sccp cse canonicalize""".split()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,8 @@ def test_pipeline_order_matches_triton(capability, loops, ahead):
 def test_every_row_has_a_reason_and_a_triton_name():
     for p in nvidia_ttgir_pipeline(nvidia_gpu(80)):
         assert p.reason and PASSES.find(p.name).fn is p.function
-        assert PASSES.title(p.name).startswith(("Triton", "NVGPU", "Canonicalizer", "CSE", "SCCP", "SymbolDCE"))
+        if p.name != OURS:
+            assert PASSES.title(p.name).startswith(("Triton", "NVGPU", "Canonicalizer", "CSE", "SCCP", "SymbolDCE"))
 
 
 def test_later_passes_are_not_implemented():
