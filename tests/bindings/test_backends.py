@@ -26,6 +26,8 @@ from tritium.compiler import backend as registry
 from tritium.dropin import alias, amd_compiler, amd_driver, nvidia_compiler, nvidia_driver
 from tritium.dropin.backends import known_backends
 from tritium.dropin.refusal import UnsupportedBinding
+from tritium.experimental import gluon
+from tritium.experimental.gluon import language as gl
 from tritium.support import OptionError, TritiumError, UnknownOptionError
 
 
@@ -99,13 +101,25 @@ def test_texts_of_late_stages_need_no_metadata_of_earlier_ones() -> None:
     assert ".visible .entry add(" in backend.make_ptx(llir, {}, options, 80)
 
 
-def test_gluon_is_refused_on_amd_gpus() -> None:
+@gluon.jit
+def doubled(x, LAYOUT: gl.constexpr):
+    at = gl.arange(0, 256, LAYOUT)
+    gl.store(x + at, gl.load(x + at) * 2)
+
+
+def test_stages_of_the_amd_backend_run_one_by_one() -> None:
     hip: Any = make_backend(GPUTarget("hip", "gfx942", 64))
-    module = add_source().make_ir(hip.target, hip.parse_options({}))
-    assert "tt.func public @add" in str(hip.make_ttir(module, {}, hip.parse_options({})))
-    with pytest.raises(BackendError, match="gluon_to_ttgir"):
-        hip.gluon_to_ttgir(module, {}, hip.parse_options({}))
-    assert hip.get_target_name(hip.parse_options({})) == "hip:gfx942"
+    options = hip.parse_options({})
+    module = add_source().make_ir(hip.target, options)
+    assert "tt.func public @add" in str(hip.make_ttir(module, {}, options))
+    assert hip.get_target_name(options) == "hip:gfx942"
+    constants = {"LAYOUT": gl.BlockedLayout([1], [64], [4], [0])}
+    source = gluon.GluonASTSource(doubled, {"x": "*fp32", "LAYOUT": "constexpr"}, constants)
+    metadata: dict[str, Any] = {}
+    made = str(hip.gluon_to_ttgir(source.make_ir(hip.target, options), metadata, options))
+    assert "threadsPerWarp = [64]" in made
+    assert "tt.func public @doubled" in made
+    assert metadata["num_warps"] == 4
 
 
 def test_options_have_a_hash_of_all_fields() -> None:
