@@ -11,7 +11,7 @@ from ...ir.attributes import float_bits
 from .context import FunctionContext
 from .types import bit_width, llvm_type
 
-__all__ = ["constant_bits", "pack", "unpack", "word_bits"]
+__all__ = ["constant_bits", "pack", "parts_of", "unpack", "vector_of", "word_bits"]
 
 
 def word_bits(ty: Type, count: int) -> int:
@@ -69,6 +69,21 @@ def unpack(e: FunctionContext, words: Sequence[str], ty: Type, width: int) -> li
     if pointer:
         return [e.op(f"inttoptr i64 {v} to {llvm_type(ty)}") for v in out]
     return [e.op(f"icmp ne i8 {v}, 0") for v in out] if bit_width(ty) == 1 else out
+
+
+def vector_of(e: FunctionContext, element: str, parts: Sequence[str]) -> tuple[str, str]:
+    """The LLVM type and operand of values of type `element` as one vector; a single one stays itself."""
+    if len(parts) == 1:
+        return element, parts[0]
+    vector, whole = f"<{len(parts)} x {element}>", "poison"
+    for i, part in enumerate(parts):
+        whole = e.op(f"insertelement {vector} {whole}, {element} {part}, i32 {i}")
+    return vector, whole
+
+
+def parts_of(e: FunctionContext, vector: str, whole: str, count: int) -> list[str]:
+    """The `count` values of what `vector_of` made, or of one such as it."""
+    return [whole] if count == 1 else [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(count)]
 
 
 def constant_bits(value: Value) -> int | None:

@@ -21,6 +21,7 @@ from ....ir import FloatType, Type, Value, element_type
 from ....support import UnsupportedOperation
 from ..context import FunctionContext
 from ..memory import first_holder, vector_groups
+from ..packing import parts_of, vector_of
 from ..polling import poll
 from ..replicated_results import bind_replicated
 from ..types import bit_width, byte_width, llvm_type
@@ -100,16 +101,12 @@ def update_at(
     mask: str | None,
 ) -> list[str]:
     """Update the adjacent elements at `address` by one instruction, where `mask`; the elements before."""
-    name, text = atomic_name(op, ty), llvm_type(ty)
-    vector, whole = text, parts[0]
-    if len(parts) > 1:
-        vector, whole = f"<{len(parts)} x {text}>", "poison"
-        for i, part in enumerate(parts):
-            whole = e.op(f"insertelement {vector} {whole}, {text} {part}, i32 {i}")
+    name = atomic_name(op, ty)
+    vector, whole = vector_of(e, llvm_type(ty), parts)
     line = f"atomicrmw {name} ptr addrspace(1) {address}, {vector} {whole}{SCOPES[op.scope]} monotonic"
     hints = _FLOAT_HINTS if name == "fadd" else ""
     old = where(e, mask, vector, "zeroinitializer", Written(e, f"{line}{hints}"))
-    return [old] if len(parts) == 1 else [e.op(f"extractelement {vector} {old}, i32 {i}") for i in range(len(parts))]
+    return parts_of(e, vector, old, len(parts))
 
 
 @amd_lowers(tt.AtomicRMW)

@@ -20,7 +20,7 @@ from ....dialects import amdg
 from ....ir import TensorType, Type, Value, element_type
 from ..context import FunctionContext
 from ..memory import first_holder
-from ..packing import constant_bits, pack, unpack, word_bits
+from ..packing import constant_bits, pack, parts_of, unpack, vector_of, word_bits
 from ..types import byte_width
 from .lowerings import amd_lowers
 from .memory import Policy, policy_of
@@ -109,7 +109,7 @@ def _buffer_load(e: FunctionContext, op: amdg.BufferLoad) -> None:
         mask = _mask_of(masks, group[0])
         operands = [("ptr addrspace(8)", buffer), ("i32", address(e, offsets[group[0]], size, mask))]
         whole = e.call(vector, f"llvm.amdgcn.raw.ptr.buffer.load.{suffix}", *operands, ("i32", "0"), ("i32", policy))
-        loaded = [whole] if words == 1 else [e.op(f"extractelement {vector} {whole}, i32 {i}") for i in range(words)]
+        loaded = parts_of(e, vector, whole, words)
         if mask is not None and op.other is not None and constant_bits(op.other) != 0:
             other = e(op.other)
             others = pack(e, [other[r] for r in group], ty, bits)
@@ -132,7 +132,7 @@ def _buffer_store(e: FunctionContext, op: amdg.BufferStore) -> None:
     ty = op.value.type
     size = byte_width(element_type(ty))
     groups = buffer_groups(e, op.ptr, op.offsets, op.mask, size)
-    bits, words, vector, suffix = _words(ty, len(groups[0]))
+    bits, _, vector, suffix = _words(ty, len(groups[0]))
     buffer, offsets, values = resource(e, op.ptr), e(op.offsets), e(op.value)
     masks = e(op.mask) if op.mask is not None else None
     holder, policy = first_holder(e, op.offsets.type), _cache_bits(e, op, True)
@@ -140,12 +140,7 @@ def _buffer_store(e: FunctionContext, op: amdg.BufferStore) -> None:
         mask = _mask_of(masks, group[0])
         if holder is not None:
             mask = holder if mask is None else e.op(f"and i1 {holder}, {mask}")
-        packed = pack(e, [values[r] for r in group], ty, bits)
-        whole = packed[0]
-        if words > 1:
-            whole = "poison"
-            for i, word in enumerate(packed):
-                whole = e.op(f"insertelement {vector} {whole}, i{bits} {word}, i32 {i}")
+        _, whole = vector_of(e, f"i{bits}", pack(e, [values[r] for r in group], ty, bits))
         operands = [(vector, whole), ("ptr addrspace(8)", buffer)]
         operands += [("i32", address(e, offsets[group[0]], size, mask)), ("i32", "0"), ("i32", policy)]
         e.call_void(f"llvm.amdgcn.raw.ptr.buffer.store.{suffix}", *operands)

@@ -12,6 +12,7 @@ from ....dialects import amdg
 from ....dialects.tt_types import AtomicOp, MemSyncScope
 from ....ir import Type, element_type
 from ..context import FunctionContext
+from ..packing import parts_of, vector_of
 from ..types import bit_width, byte_width, llvm_type
 from .atomics import after_atomic, atomic_name, before_atomic, holders, update_at
 from .buffer import address, buffer_groups, resource
@@ -78,16 +79,12 @@ def _update(
 ) -> list[str]:
     """Update adjacent elements by one buffer instruction; the elements before."""
     bits, text = bit_width(ty), llvm_type(ty)
-    vector, whole = text if len(parts) == 1 else f"<{len(parts)} x {text}>", parts[0]
-    if len(parts) > 1:
-        whole = "poison"
-        for i, part in enumerate(parts):
-            whole = e.op(f"insertelement {vector} {whole}, {text} {part}, i32 {i}")
-    elif f".i{bits}" in intrinsic and text != f"i{bits}":
+    vector, whole = vector_of(e, text, parts)
+    if len(parts) == 1 and f".i{bits}" in intrinsic and text != f"i{bits}":
         vector, whole = f"i{bits}", e.op(f"bitcast {text} {whole} to i{bits}")
     policy = _SYSTEM if op.scope is MemSyncScope.sys and e.module.warp_size == 64 else 0
     operands = [(vector, whole), ("ptr addrspace(8)", buffer), ("i32", at), ("i32", "0"), ("i32", str(policy))]
     old = e.call(vector, f"llvm.amdgcn.raw.ptr.buffer.atomic.{intrinsic}", *operands)
     if len(parts) > 1:
-        return [e.op(f"extractelement {vector} {old}, i32 {i}") for i in range(len(parts))]
+        return parts_of(e, vector, old, len(parts))
     return [old if vector == text else e.op(f"bitcast {vector} {old} to {text}")]
